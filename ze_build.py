@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Builds what the package needs in C, without importing the package.
+
+Three things are built, all by ``pip install .`` through setup.py:
+
+- ``urasync_l0.ze._level_zero``, the cffi API-mode bindings to the Level Zero loader;
+- ``libze_urasync_software.so``, the software driver;
+- ``urasync_l0.software_driver._controls_ffi``, the driver's test controls (cffi ABI mode).
+
+Headers come from the system, or from the folder named by ``URASYNC_L0_INCLUDE`` (the one that holds
+``level_zero/``). What an older header lacks is taken from ``newer_level_zero.h``: the system header
+is preprocessed, and for each identifier that it does not have, ``-DURASYNC_DECLARE_<identifier>``
+switches our declaration on. ``python ze_build.py --print-compile-flags`` prints these flags.
+"""
+
+import argparse
+import functools
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path
+
+import cffi
+
+ROOT = Path(__file__).resolve().parent
+DECLARATIONS = ROOT / "urasync_l0" / "ze" / "declarations"
+INCLUDE = ROOT / "urasync_l0" / "ze" / "include"
+SOFTWARE_DRIVER = ROOT / "urasync_l0" / "software_driver"
+DRIVER_LIBRARY = "libze_urasync_software.so"
+CONTROLS_MODULE = "_controls_ffi.py"
+
+# In the order in which the C declarations depend on each other.
+FRAGMENTS = (
+    "handles.h",
+    "init_driver_device.h",
+    "context_memory.h",
+    "virtual_memory.h",
+    "command_list.h",
+    "event.h",
+    "loader.h",
+)
+
+# Entries that the oldest supported loader (1.8) lacks. Every other declared entry is required.
+OPTIONAL_ENTRIES = frozenset(
+    {
+        "zeInitDrivers",
+        "zeCommandListHostSynchronize",
+        "zeEventCounterBasedCreate",
+        "zelLoaderGetVersions",
+    }
+)
+
+SYSTEM_HEADERS = ("level_zero/ze_api.h", "level_zero/loader/ze_loader.h")
+
+DRIVER_FLAGS = (
+    *("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror"),
+    *("-fPIC", "-fvisibility=hidden", "-pthread"),
+)
+
+
+class BuildError(SystemExit):
+    """The build cannot go on; the text says what is missing and which package has it."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"urasync-l0 cannot be built: {problem}\n{remedy}")
+
+
+def compiler() -> list[str]:
+    """The C compiler: the variable CC, else cc or gcc."""
+    chosen = shlex.split(os.environ.get("CC", ""))
+    for command in [chosen] if chosen else [["cc"], ["gcc"]]:
+        if shutil.which(command[0]):
+            return command
+    name = f"the C compiler {chosen[0]!r} (variable CC)" if chosen else "a C compiler"
+    raise BuildError(f"{name} was not found.", "On Debian: apt-get install gcc")
+
+
+def include_folders() -> list[str]:
+    """Our own include folder, and the one that URASYNC_L0_INCLUDE names."""
+    override = os.environ.get("URASYNC_L0_INCLUDE")
+    return [str(INCLUDE), *([override] if override else [])]
+
+
+def system_header_text() -> str:
+    """The system's Level Zero headers, preprocessed."""
+    override = os.environ.get("URASYNC_L0_INCLUDE")
+    place = f"in {override} (variable URASYNC_L0_INCLUDE)" if override else "on this system"
+    remedy = (
+        "On Debian: apt-get install libze-dev; elsewhere set URASYNC_L0_INCLUDE to the folder that "
+        "holds level_zero/ze_api.h."
+    )
+    if override and not Path(override, SYSTEM_HEADERS[0]).is_file():
+        raise BuildError(f"there is no {SYSTEM_HEADERS[0]} {place}.", remedy)
+    text = "".join(f"#include <{header}>\n" for header in SYSTEM_HEADERS)
+    folders = [f"-I{override}"] if override else []
+    run = subprocess.run(
+        [*compiler(), "-E", "-P", *folders, "-x", "c", "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode != 0:
+        first = next((line for line in run.stderr.splitlines() if "error" in line), run.stderr)
+        raise BuildError(
+            f"the Level Zero headers were not found or not readable {place} ({first.strip()}).",
+            remedy,
+        )
+    return run.stdout
+
+
+def declaration_text() -> str:
+    """All declaration fragments, joined."""
+    return "\n".join((DECLARATIONS / name).read_text(encoding="utf-8") for name in FRAGMENTS)
+
+
+def declared_entries(declarations: str) -> list[str]:
+    """The loader's entries among the declarations, in their order."""
+    return re.findall(r"^(?:ze_result_t\s)?(zel?[A-Z]\w*)\(", declarations, re.MULTILINE)
+
+
+def declared_identifiers(declarations: str) -> set[str]:
+    """Every entry, enumerator and structure of Level Zero that the declarations name."""
+    text = re.sub(r"//[^\n]*", "", declarations)
+    return {
+        *declared_entries(declarations),
+        *re.findall(r"\bZE_[A-Z0-9_]+", text),
+        *re.findall(r"\bzel?_\w+_t\b", text),
+    }
+
+
+@functools.cache
+def missing_identifiers() -> tuple[str, ...]:
+    """Identifiers of newer_level_zero.h that the system header lacks.
+
+    Raises BuildError when something needed is in neither, that is when the header is too old.
+    """
+    ours = re.findall(
+        r"^#ifdef URASYNC_DECLARE_(\w+)",
+        (INCLUDE / "newer_level_zero.h").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    theirs = set(re.findall(r"[A-Za-z_]\w*", system_header_text()))
+    lacking = sorted(declared_identifiers(declaration_text()) - theirs - set(ours))
+    if lacking:
+        raise BuildError(
+            "the Level Zero headers are too old; they lack " + ", ".join(lacking) + ".",
+            "Version 1.8.12 is the oldest that serves. On Debian 12 or newer: "
+            "apt-get install libze-dev",
+        )
+    return tuple(name for name in ours if name not in theirs)
+
+
+def preprocessor_flags() -> list[str]:
+    """Flags with which newer_level_zero.h completes the system header."""
+    return [
+        *(f"-I{folder}" for folder in include_folders()),
+        *(f"-DURASYNC_DECLARE_{name}" for name in missing_identifiers()),
+    ]
+
+
+def extension_source(declarations: str) -> str:
+    """The C text in front of cffi's own: headers, the table of entries, one macro an entry."""
+    entries = declared_entries(declarations)
+    rows = " ".join(f"ENTRY({name}, {str(name in OPTIONAL_ENTRIES).lower()})" for name in entries)
+    return "\n".join(
+        [
+            *(f"#include <{header}>" for header in SYSTEM_HEADERS),
+            '#include "newer_level_zero.h"',
+            f"#define URASYNC_FOR_EACH_ENTRY(ENTRY) {rows}",
+            '#include "entry_table.h"',
+            *(f"#define {name}(...) URASYNC_CALL({name}, __VA_ARGS__)" for name in entries),
+        ]
+    )
+
+
+def level_zero() -> cffi.FFI:
+    """The builder of urasync_l0.ze._level_zero, for setuptools."""
+    python_header = Path(sysconfig.get_path("include"), "Python.h")
+    if not python_header.is_file():
+        raise BuildError(
+            f"Python's own header {python_header} was not found.",
+            "On Debian: apt-get install python3-dev",
+        )
+    declarations = declaration_text()
+    ffi = cffi.FFI()
+    ffi.cdef(declarations)
+    ffi.set_source(
+        "urasync_l0.ze._level_zero",
+        extension_source(declarations),
+        include_dirs=include_folders(),
+        define_macros=[(f"URASYNC_DECLARE_{name}", None) for name in missing_identifiers()],
+        depends=[str(path) for path in sorted(INCLUDE.glob("*.h"))],
+        extra_compile_args=["-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter"],
+    )
+    return ffi
+
+
+def build_software_driver(folder: Path) -> Path:
+    """Compile the software driver into a folder; does nothing when it is newer than its sources."""
+    target = folder / DRIVER_LIBRARY
+    sources = sorted((SOFTWARE_DRIVER / "src").glob("*.c"))
+    if not sources:
+        raise BuildError(
+            f"no sources of the software driver in {SOFTWARE_DRIVER / 'src'}.",
+            "Build from a complete source tree.",
+        )
+    flags = [
+        *DRIVER_FLAGS,
+        f"-I{SOFTWARE_DRIVER / 'include'}",
+        f"-I{SOFTWARE_DRIVER / 'src'}",
+        *preprocessor_flags(),
+    ]
+    command = [*compiler(), *flags, "-shared", "-Wl,--no-undefined"]
+    inputs = [
+        Path(__file__),
+        *sources,
+        *INCLUDE.glob("*.h"),
+        *SOFTWARE_DRIVER.glob("include/*.h"),
+        *SOFTWARE_DRIVER.glob("src/*.h"),
+    ]
+    if target.exists() and target.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    run = subprocess.run(
+        [*command, "-o", str(partial), *map(str, sources), "-ldl", "-lm"],
+        check=False,
+    )
+    if run.returncode != 0:
+        partial.unlink(missing_ok=True)
+        raise BuildError(
+            f"the software driver did not compile (status {run.returncode}).",
+            "The compiler's messages stand above.",
+        )
+    partial.replace(target)  # a process that has the old library loaded keeps it intact
+    return target
+
+
+def build_controls(folder: Path) -> Path:
+    """Write the cffi ABI-mode module for the driver's controls into a folder."""
+    header = (SOFTWARE_DRIVER / "include" / "controls.h").read_text(encoding="utf-8")
+    declarations = re.sub(r"^\s*#.*$", "", header, flags=re.MULTILINE)
+    target = folder / CONTROLS_MODULE
+    folder.mkdir(parents=True, exist_ok=True)
+    ffi = cffi.FFI()
+    ffi.cdef(declarations)
+    ffi.set_source("urasync_l0.software_driver._controls_ffi", None)
+    ffi.emit_python_code(str(target))
+    return target
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description="Build helper of urasync-l0.")
+    parser.add_argument(
+        "--print-compile-flags",
+        action="store_true",
+        required=True,
+        help="print the C flags that complete an older Level Zero header",
+    )
+    parser.parse_args(arguments)
+    print(shlex.join(preprocessor_flags()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
