@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Enumerations of Unified Runtime, with their values; names without the common prefix."""
+
+from enum import IntEnum, IntFlag
+
+
+class UsmType(IntEnum):
+    """``ur_usm_type_t``: kinds of unified shared memory."""
+
+    UNKNOWN = 0
+    HOST = 1
+    DEVICE = 2
+    SHARED = 3
+
+
+class UsmPoolFlag(IntFlag):
+    """``ur_usm_pool_flag_t``: what a pool does with every block that it hands out."""
+
+    ZERO_INITIALIZE_BLOCK = 1 << 0
+    USE_NATIVE_MEMORY_POOL_EXP = 1 << 1
+    READ_ONLY_EXP = 1 << 2
+
+
+class UsmPoolInfo(IntEnum):
+    """``ur_usm_pool_info_t``: properties of a pool; sizes are in bytes."""
+
+    REFERENCE_COUNT = 0
+    CONTEXT = 1
+    RELEASE_THRESHOLD_EXP = 0x2050
+    MAXIMUM_SIZE_EXP = 0x2051
+    RESERVED_CURRENT_EXP = 0x2052
+    RESERVED_HIGH_EXP = 0x2053
+    USED_CURRENT_EXP = 0x2054
+    USED_HIGH_EXP = 0x2055
+
+
+class UsmAllocInfo(IntEnum):
+    """``ur_usm_alloc_info_t``: what is known about a pointer."""
+
+    TYPE = 0
+    BASE_PTR = 1
+    SIZE = 2
+    DEVICE = 3
+    POOL = 4
+
+
+class UsmAdviceFlag(IntFlag):
+    """``ur_usm_advice_flag_t``: hints about how memory will be used."""
+
+    DEFAULT = 1 << 0
+    SET_READ_MOSTLY = 1 << 1
+    CLEAR_READ_MOSTLY = 1 << 2
+    SET_PREFERRED_LOCATION = 1 << 3
+    CLEAR_PREFERRED_LOCATION = 1 << 4
+    SET_NON_ATOMIC_MOSTLY = 1 << 5
+    CLEAR_NON_ATOMIC_MOSTLY = 1 << 6
+    BIAS_CACHED = 1 << 7
+    BIAS_UNCACHED = 1 << 8
+    SET_ACCESSED_BY_DEVICE = 1 << 9
+    CLEAR_ACCESSED_BY_DEVICE = 1 << 10
+    SET_ACCESSED_BY_HOST = 1 << 11
+    CLEAR_ACCESSED_BY_HOST = 1 << 12
+    SET_PREFERRED_LOCATION_HOST = 1 << 13
+    CLEAR_PREFERRED_LOCATION_HOST = 1 << 14
+    SET_NON_COHERENT_MEMORY = 1 << 15
+    CLEAR_NON_COHERENT_MEMORY = 1 << 16
+
+
+class UsmDeviceMemFlag(IntFlag):
+    """``ur_usm_device_mem_flag_t``: hints for device and shared allocations."""
+
+    WRITE_COMBINED = 1 << 0
+    INITIAL_PLACEMENT = 1 << 1
+    DEVICE_READ_ONLY = 1 << 2
+
+
+class UsmHostMemFlag(IntFlag):
+    """``ur_usm_host_mem_flag_t``: hints for host allocations."""
+
+    INITIAL_PLACEMENT = 1 << 0
+
+
+class Command(IntEnum):
+    """``ur_command_t``: the type of command that an event stands for."""
+
+    KERNEL_LAUNCH = 0
+    EVENTS_WAIT = 1
+    EVENTS_WAIT_WITH_BARRIER = 2
+    MEM_BUFFER_READ = 3
+    MEM_BUFFER_WRITE = 4
+    MEM_BUFFER_READ_RECT = 5
+    MEM_BUFFER_WRITE_RECT = 6
+    MEM_BUFFER_COPY = 7
+    MEM_BUFFER_COPY_RECT = 8
+    MEM_BUFFER_FILL = 9
+    MEM_IMAGE_READ = 10
+    MEM_IMAGE_WRITE = 11
+    MEM_IMAGE_COPY = 12
+    MEM_BUFFER_MAP = 14
+    MEM_UNMAP = 16
+    USM_FILL = 17
+    USM_MEMCPY = 18
+    USM_PREFETCH = 19
+    USM_ADVISE = 20
+    USM_FILL_2D = 21
+    USM_MEMCPY_2D = 22
+    DEVICE_GLOBAL_VARIABLE_WRITE = 23
+    DEVICE_GLOBAL_VARIABLE_READ = 24
+    READ_HOST_PIPE = 25
+    WRITE_HOST_PIPE = 26
+    ENQUEUE_COMMAND_BUFFER_EXP = 0x1000
+    EXTERNAL_SEMAPHORE_WAIT_EXP = 0x2000
+    EXTERNAL_SEMAPHORE_SIGNAL_EXP = 0x2001
+    TIMESTAMP_RECORDING_EXP = 0x2002
+    ENQUEUE_NATIVE_EXP = 0x2004
+    ENQUEUE_USM_DEVICE_ALLOC_EXP = 0x2050
+    ENQUEUE_USM_SHARED_ALLOC_EXP = 0x2051
+    ENQUEUE_USM_HOST_ALLOC_EXP = 0x2052
+    ENQUEUE_USM_FREE_EXP = 0x2053
+    ENQUEUE_GRAPH_EXP = 0x2100
+    HOST_TASK_EXP = 0x2200
+
+
+class EventStatus(IntEnum):
+    """``ur_event_status_t``: how far an event's command has come."""
+
+    COMPLETE = 0
+    RUNNING = 1
+    SUBMITTED = 2
+    QUEUED = 3
+    ERROR = 4
+
+
+class EventInfo(IntEnum):
+    """``ur_event_info_t``: properties of an event."""
+
+    COMMAND_QUEUE = 0
+    CONTEXT = 1
+    COMMAND_TYPE = 2
+    COMMAND_EXECUTION_STATUS = 3
+    REFERENCE_COUNT = 4
+
+
+class ProfilingInfo(IntEnum):
+    """``ur_profiling_info_t``: time stamps of an event, in nanoseconds."""
+
+    COMMAND_QUEUED = 0
+    COMMAND_SUBMIT = 1
+    COMMAND_START = 2
+    COMMAND_END = 3
+    COMMAND_COMPLETE = 4
+
+
+class QueueFlag(IntFlag):
+    """``ur_queue_flag_t``: how a queue is made."""
+
+    OUT_OF_ORDER_EXEC_MODE_ENABLE = 1 << 0
+    PROFILING_ENABLE = 1 << 1
+    ON_DEVICE = 1 << 2
+    ON_DEVICE_DEFAULT = 1 << 3
+    DISCARD_EVENTS = 1 << 4
+    PRIORITY_LOW = 1 << 5
+    PRIORITY_HIGH = 1 << 6
+    SUBMISSION_BATCHED = 1 << 7
+    SUBMISSION_IMMEDIATE = 1 << 8
+    USE_DEFAULT_STREAM = 1 << 9
+    SYNC_WITH_DEFAULT_STREAM = 1 << 10
+    LOW_POWER_EVENTS_SUPPORT_EXP = 1 << 11
+
+
+class QueueInfo(IntEnum):
+    """``ur_queue_info_t``: properties of a queue."""
+
+    CONTEXT = 0
+    DEVICE = 1
+    DEVICE_DEFAULT = 2
+    FLAGS = 3
+    REFERENCE_COUNT = 4
+    SIZE = 5
+    EMPTY = 6
+
+
+class ContextInfo(IntEnum):
+    """``ur_context_info_t``: properties of a context."""
+
+    NUM_DEVICES = 0
+    DEVICES = 1
+    REFERENCE_COUNT = 2
+    USM_MEMCPY2D_SUPPORT = 3
+    USM_FILL2D_SUPPORT = 4
+
+
+class PlatformInfo(IntEnum):
+    """``ur_platform_info_t``: properties of a platform."""
+
+    NAME = 1
+    VENDOR_NAME = 2
+    VERSION = 3
+    EXTENSIONS = 4
+    PROFILE = 5
+    BACKEND = 6
+    ADAPTER = 7
+
+
+class Backend(IntEnum):
+    """``ur_backend_t``: the interface that a platform is built on."""
+
+    UNKNOWN = 0
+    LEVEL_ZERO = 1
+    OPENCL = 2
+    CUDA = 3
+    HIP = 4
+    NATIVE_CPU = 5
+    OFFLOAD = 0x100
+
+
+class DeviceType(IntEnum):
+    """``ur_device_type_t``: kinds of device."""
+
+    DEFAULT = 1
+    ALL = 2
+    GPU = 3
+    CPU = 4
+    FPGA = 5
+    MCA = 6
+    VPU = 7
+    CUSTOM = 8
+
+
+class DeviceUsmAccessCapabilityFlag(IntFlag):
+    """``ur_device_usm_access_capability_flag_t``: what a device may do with a kind of memory."""
+
+    ACCESS = 1 << 0
+    ATOMIC_ACCESS = 1 << 1
+    CONCURRENT_ACCESS = 1 << 2
+    ATOMIC_CONCURRENT_ACCESS = 1 << 3
+
+
+class DeviceInfo(IntEnum):
+    """``ur_device_info_t``: properties of a device, as far as this package answers them."""
+
+    TYPE = 0
+    VENDOR_ID = 1
+    DEVICE_ID = 2
+    MAX_COMPUTE_UNITS = 3
+    MAX_WORK_GROUP_SIZE = 6
+    QUEUE_PROPERTIES = 10
+    MAX_CLOCK_FREQUENCY = 25
+    ADDRESS_BITS = 27
+    MAX_MEM_ALLOC_SIZE = 28
+    GLOBAL_MEM_SIZE = 46
+    GLOBAL_MEM_FREE = 47
+    LOCAL_MEM_SIZE = 51
+    HOST_UNIFIED_MEMORY = 53
+    PROFILING_TIMER_RESOLUTION = 54
+    ENDIAN_LITTLE = 55
+    AVAILABLE = 56
+    PLATFORM = 63
+    REFERENCE_COUNT = 64
+    NAME = 66
+    VENDOR = 67
+    DRIVER_VERSION = 68
+    BACKEND_RUNTIME_VERSION = 71
+    EXTENSIONS = 72
+    PARENT_DEVICE = 75
+    USM_HOST_SUPPORT = 83
+    USM_DEVICE_SUPPORT = 84
+    USM_SINGLE_SHARED_SUPPORT = 85
+    USM_CROSS_SHARED_SUPPORT = 86
+    USM_SYSTEM_SHARED_SUPPORT = 87
+    UUID = 88
+    PCI_ADDRESS = 89
+    MAX_COMPUTE_QUEUE_INDICES = 105
+    VIRTUAL_MEMORY_SUPPORT = 114
+    USM_POOL_SUPPORT = 119
+    TIMESTAMP_RECORDING_SUPPORT_EXP = 0x2018
+    ASYNC_USM_ALLOCATIONS_SUPPORT_EXP = 0x2050
+    USM_P2P_SUPPORT_EXP = 0x4000
+
+
+class StructureType(IntEnum):
+    """``ur_structure_type_t``: tags of the descriptors that this package reads."""
+
+    CONTEXT_PROPERTIES = 0
+    USM_DESC = 7
+    USM_HOST_DESC = 8
+    USM_DEVICE_DESC = 9
+    USM_POOL_DESC = 10
+    USM_POOL_LIMITS_DESC = 11
+    QUEUE_PROPERTIES = 14
+    QUEUE_INDEX_PROPERTIES = 15
+    USM_ALLOC_LOCATION_DESC = 35
+    USM_POOL_BUFFER_DESC = 36
+    EXP_ASYNC_USM_ALLOC_PROPERTIES = 0x2050
