@@ -27,3 +27,4 @@ const char *urasync_entry_name(int entry);
 _Bool urasync_entry_is_optional(int entry);
 _Bool urasync_entry_is_present(int entry);
 uint64_t urasync_entry_calls(int entry);
+uint64_t urasync_total_calls(void);

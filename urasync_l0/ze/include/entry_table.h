@@ -117,4 +117,11 @@ static uint64_t urasync_entry_calls(int entry) {
     return atomic_load_explicit(&urasync_entries[entry].calls, memory_order_relaxed);
 }
 
+static uint64_t urasync_total_calls(void) {
+    uint64_t calls = 0;
+    for (int entry = 0; entry < URASYNC_ENTRY_COUNT; ++entry)
+        calls += urasync_entry_calls(entry);
+    return calls;
+}
+
 #endif

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Immediate command lists: commands start as soon as they are appended.
+
+In an in-order list each command starts after the one before it is complete. Signal events are
+optional everywhere; a wait array makes a command wait for all its events first. One list must not
+be used by two threads at a time.
+"""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NewType
+
+from urasync_l0.ze._extension import CData, ffi, lib
+from urasync_l0.ze.handles import CommandListHandle, ContextHandle, DeviceHandle, EventHandle
+from urasync_l0.ze.result import ZeResult, check
+
+INFINITE = 2**64 - 1
+"""Time-out in nanoseconds that never ends."""
+
+# An array of event handles for a wait; ``len()`` tells how many. It does not keep the events alive.
+EventArray = NewType("EventArray", CData)
+
+
+class MemoryAdvice(IntEnum):
+    """``ze_memory_advice_t``."""
+
+    SET_READ_MOSTLY = lib.ZE_MEMORY_ADVICE_SET_READ_MOSTLY
+    CLEAR_READ_MOSTLY = lib.ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY
+    SET_PREFERRED_LOCATION = lib.ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION
+    CLEAR_PREFERRED_LOCATION = lib.ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION
+    SET_NON_ATOMIC_MOSTLY = lib.ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY
+    CLEAR_NON_ATOMIC_MOSTLY = lib.ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY
+    BIAS_CACHED = lib.ZE_MEMORY_ADVICE_BIAS_CACHED
+    BIAS_UNCACHED = lib.ZE_MEMORY_ADVICE_BIAS_UNCACHED
+
+
+_NO_EVENT = EventHandle(ffi.NULL)
+_NO_EVENTS = EventArray(ffi.NULL)
+_NOT_READY = int(ZeResult.NOT_READY)
+
+# The functions below run once for each command, so they find the entry without a look-up in lib.
+_append_signal_event = lib.zeCommandListAppendSignalEvent
+_append_wait_on_events = lib.zeCommandListAppendWaitOnEvents
+_append_memory_copy = lib.zeCommandListAppendMemoryCopy
+_append_memory_fill = lib.zeCommandListAppendMemoryFill
+
+
+def event_array(events: Sequence[EventHandle]) -> EventArray:
+    """The events as an array for a wait."""
+    return EventArray(ffi.new("ze_event_handle_t[]", events))
+
+
+def create_immediate(
+    context: ContextHandle,
+    device: DeviceHandle,
+    *,
+    ordinal: int = 0,
+    index: int = 0,
+    in_order: bool = True,
+) -> CommandListHandle:
+    """An asynchronous immediate list on a device.
+
+    Parameters
+    ----------
+    ordinal
+        Number of the device's queue group.
+    index
+        Number of the queue in its group.
+    """
+    description = ffi.new("ze_command_queue_desc_t *")
+    description.stype = lib.ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC
+    description.ordinal = ordinal
+    description.index = index
+    description.flags = lib.ZE_COMMAND_QUEUE_FLAG_IN_ORDER if in_order else 0
+    description.mode = lib.ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS
+    description.priority = lib.ZE_COMMAND_QUEUE_PRIORITY_NORMAL
+    handle = ffi.new("ze_command_list_handle_t *")
+    code = lib.zeCommandListCreateImmediate(context, device, description, handle)
+    check(code, "zeCommandListCreateImmediate", f"The queue is {index} of group {ordinal}")
+    return CommandListHandle(handle[0])
+
+
+def destroy(command_list: CommandListHandle) -> None:
+    """Destroy a list; its commands must be complete."""
+    check(lib.zeCommandListDestroy(command_list), "zeCommandListDestroy")
+
+
+def append_signal_event(command_list: CommandListHandle, event: EventHandle) -> None:
+    """Signal an event when everything before it in the list is complete."""
+    code = _append_signal_event(command_list, event)
+    if code:
+        check(code, "zeCommandListAppendSignalEvent")
+
+
+def append_wait_on_events(command_list: CommandListHandle, events: EventArray) -> None:
+    """Make everything after it in the list wait for the events; they must not be none."""
+    code = _append_wait_on_events(command_list, len(events), events)
+    if code:
+        check(code, "zeCommandListAppendWaitOnEvents", f"The list waits for {len(events)} events")
+
+
+def append_event_reset(command_list: CommandListHandle, event: EventHandle) -> None:
+    """Make an event of a pool unsignalled again, in the list's order."""
+    code = lib.zeCommandListAppendEventReset(command_list, event)
+    if code:
+        check(code, "zeCommandListAppendEventReset")
+
+
+def append_barrier(
+    command_list: CommandListHandle,
+    signal: EventHandle | None = None,
+    waits: EventArray | None = None,
+) -> None:
+    """Order everything after it behind everything before it, in a list that is not in-order too."""
+    code = lib.zeCommandListAppendBarrier(
+        command_list,
+        _NO_EVENT if signal is None else signal,
+        0 if waits is None else len(waits),
+        _NO_EVENTS if waits is None else waits,
+    )
+    if code:
+        check(code, "zeCommandListAppendBarrier")
+
+
+def append_memory_copy(
+    command_list: CommandListHandle,
+    destination: int,
+    source: int,
+    size: int,
+    signal: EventHandle | None = None,
+    waits: EventArray | None = None,
+) -> None:
+    """Copy size bytes; the two ranges must not overlap."""
+    code = _append_memory_copy(
+        command_list,
+        ffi.cast("void *", destination),
+        ffi.cast("void *", source),
+        size,
+        _NO_EVENT if signal is None else signal,
+        0 if waits is None else len(waits),
+        _NO_EVENTS if waits is None else waits,
+    )
+    if code:
+        detail = f"Copying {size} bytes from 0x{source:x} to 0x{destination:x}"
+        check(code, "zeCommandListAppendMemoryCopy", detail)
+
+
+def append_memory_fill(
+    command_list: CommandListHandle,
+    address: int,
+    pattern: bytes,
+    size: int,
+    signal: EventHandle | None = None,
+    waits: EventArray | None = None,
+) -> None:
+    """Fill size bytes with a repeated pattern.
+
+    Parameters
+    ----------
+    pattern
+        As many bytes as the queue group allows, usually a power of two up to 128; the call copies
+        them.
+    """
+    code = _append_memory_fill(
+        command_list,
+        ffi.cast("void *", address),
+        pattern,
+        len(pattern),
+        size,
+        _NO_EVENT if signal is None else signal,
+        0 if waits is None else len(waits),
+        _NO_EVENTS if waits is None else waits,
+    )
+    if code:
+        detail = f"Filling {size} bytes at 0x{address:x} with a pattern of {len(pattern)} bytes"
+        check(code, "zeCommandListAppendMemoryFill", detail)
+
+
+def append_mem_advise(
+    command_list: CommandListHandle,
+    device: DeviceHandle,
+    address: int,
+    size: int,
+    advice: MemoryAdvice,
+) -> None:
+    """Give the driver a hint about size bytes of shared memory."""
+    pointer = ffi.cast("void *", address)
+    code = lib.zeCommandListAppendMemAdvise(command_list, device, pointer, size, advice)
+    if code:
+        detail = f"The advice is {advice.name} for {size} bytes at 0x{address:x}"
+        check(code, "zeCommandListAppendMemAdvise", detail)
+
+
+def append_write_global_timestamp(
+    command_list: CommandListHandle,
+    destination: int,
+    signal: EventHandle | None = None,
+    waits: EventArray | None = None,
+) -> None:
+    """Write the device's time, 8 bytes in ticks, when everything before it is complete."""
+    code = lib.zeCommandListAppendWriteGlobalTimestamp(
+        command_list,
+        ffi.cast("uint64_t *", destination),
+        _NO_EVENT if signal is None else signal,
+        0 if waits is None else len(waits),
+        _NO_EVENTS if waits is None else waits,
+    )
+    if code:
+        detail = f"The destination is 0x{destination:x}"
+        check(code, "zeCommandListAppendWriteGlobalTimestamp", detail)
+
+
+def host_synchronize(command_list: CommandListHandle, timeout_ns: int = INFINITE) -> bool:
+    """Wait until all commands of the list are complete.
+
+    Parameters
+    ----------
+    timeout_ns
+        Nanoseconds to wait at most; 0 only asks.
+
+    Returns
+    -------
+    bool
+        True when complete, False when the time ran out first.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If the loader has no zeCommandListHostSynchronize; signal an event and wait for it instead.
+    """
+    code = lib.zeCommandListHostSynchronize(command_list, timeout_ns)
+    if code == 0:
+        return True
+    if code == _NOT_READY:
+        return False
+    check(code, "zeCommandListHostSynchronize", f"The time-out is {timeout_ns} ns")
+    return True

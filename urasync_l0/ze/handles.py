@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One type for each kind of Level Zero handle.
+
+At run time a handle is the raw cffi pointer, and cffi refuses a pointer of another kind with a
+TypeError. For mypy each kind is a type of its own.
+"""
+
+from typing import NewType
+
+from urasync_l0.ze._extension import CData, ffi
+
+DriverHandle = NewType("DriverHandle", CData)
+DeviceHandle = NewType("DeviceHandle", CData)
+ContextHandle = NewType("ContextHandle", CData)
+CommandListHandle = NewType("CommandListHandle", CData)
+CommandQueueHandle = NewType("CommandQueueHandle", CData)
+EventPoolHandle = NewType("EventPoolHandle", CData)
+EventHandle = NewType("EventHandle", CData)
+FenceHandle = NewType("FenceHandle", CData)
+PhysicalMemHandle = NewType("PhysicalMemHandle", CData)
+
+AnyHandle = (
+    DriverHandle
+    | DeviceHandle
+    | ContextHandle
+    | CommandListHandle
+    | CommandQueueHandle
+    | EventPoolHandle
+    | EventHandle
+    | FenceHandle
+    | PhysicalMemHandle
+)
+
+
+def handle_value(handle: AnyHandle) -> int:
+    """The handle as a number, for messages and for the software driver's controls."""
+    return int(ffi.cast("uintptr_t", handle))
