@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pool core: memory in queue order. Pure Python; knows no driver and no adapter."""
+
+from urasync_l0.pool.block import GRANULE, Block, BlockState
+from urasync_l0.pool.driver_memory import DriverMemory, PhysicalPages, VirtualMemory
+from urasync_l0.pool.growth import STEP, HeapSource
+from urasync_l0.pool.order import Mark, MarkerEvent, OrderDomain, QueueOperations, QueueOrder
+from urasync_l0.pool.pool import HeapKey, Pool, ReusePolicy
+from urasync_l0.pool.registry import PoolRegistry
+from urasync_l0.pool.statistics import PoolStatistics
+
+__all__ = [
+    "GRANULE",
+    "STEP",
+    "Block",
+    "BlockState",
+    "DriverMemory",
+    "HeapKey",
+    "HeapSource",
+    "Mark",
+    "MarkerEvent",
+    "OrderDomain",
+    "PhysicalPages",
+    "Pool",
+    "PoolRegistry",
+    "PoolStatistics",
+    "QueueOperations",
+    "QueueOrder",
+    "ReusePolicy",
+    "VirtualMemory",
+]

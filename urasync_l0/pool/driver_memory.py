@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where a pool gets its memory from: what an adapter offers to the core.
+
+Every method may call the driver and is therefore never called with a pool's lock held. Each raises
+`urasync_l0.result.UrError`: ``OUT_OF_DEVICE_MEMORY``, ``OUT_OF_HOST_MEMORY`` or
+``OUT_OF_RESOURCES`` when the driver has no memory left, anything else for another failure. A method
+that raises has changed nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+PhysicalPages = object
+"""The adapter's handle of physical memory; opaque to the core."""
+
+
+class DriverMemory(Protocol):
+    """Memory of one kind on one device, in whole driver allocations. Sizes are bytes."""
+
+    @property
+    def maximum_allocation(self) -> int:
+        """The largest size in bytes that the driver can give in one allocation."""
+
+    def allocate(self, size: int) -> int:
+        """Return the address of ``size`` new bytes, aligned to at least 64 KiB when that large."""
+
+    def free(self, address: int) -> None:
+        """Give an allocation back. No command may touch it any more."""
+
+
+class VirtualMemory(Protocol):
+    """Device memory that is mapped page by page into a reserved address range. Sizes are bytes."""
+
+    @property
+    def page_size(self) -> int:
+        """The step in which memory is created and mapped: a power of two."""
+
+    def reserve(self, size: int) -> int:
+        """Reserve ``size`` bytes of addresses, aligned to the page size; no memory yet."""
+
+    def release(self, address: int, size: int) -> None:
+        """Give a reserved range back; nothing is mapped in it any more."""
+
+    def create(self, size: int) -> PhysicalPages:
+        """Create ``size`` bytes of physical memory."""
+
+    def destroy(self, pages: PhysicalPages) -> None:
+        """Give physical memory back; it is mapped nowhere."""
+
+    def map(self, address: int, size: int, pages: PhysicalPages) -> None:
+        """Map physical memory for reading and writing."""
+
+    def unmap(self, address: int, size: int) -> None:
+        """Unmap a range; no command may touch it any more."""

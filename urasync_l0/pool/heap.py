@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A heap: the blocks of one memory kind on one device, and who may take which of them.
+
+A block is *safe* for a queue when it is idle, when the queue itself freed it, or when the queue's
+clock covers its stamp. A request takes the smallest run of adjacent safe blocks that holds it: the
+run's front goes to the request, and what is left of the last block keeps its own stamp.
+
+Invariants (checked by `check`, which the tests call after every step):
+
+* the blocks of a region follow each other without gap or overlap;
+* two neighbours are never both idle; pending blocks never merge;
+* an idle block is in ``idle``; a pending block is in the ``pending`` of the queue that freed it and
+  a member of the runs of every queue in its ``views``, the first of them its own queue's;
+* the byte counts are the sums over the blocks.
+
+Nothing here calls a driver or takes a lock: the pool holds its lock around every method.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from urasync_l0.pool.block import Block, BlockState, Piece, Undo
+from urasync_l0.pool.order import Clock, QueueOrder
+from urasync_l0.pool.run_index import RunIndex
+from urasync_l0.pool.segment import Segment
+from urasync_l0.pool.size_index import SizeIndex
+
+if TYPE_CHECKING:
+    from urasync_l0.pool.pool import HeapKey, Pool
+
+_IN_USE = BlockState.IN_USE
+_PENDING = BlockState.PENDING
+_IDLE = BlockState.IDLE
+
+
+class Heap:
+    """Blocks of one kind and device. Sizes are bytes; guarded by the pool's lock."""
+
+    def __init__(self, pool: Pool, key: HeapKey) -> None:
+        self.pool = pool
+        self.key = key
+        self.segments: list[Segment] = []
+        self.idle = SizeIndex()
+        self.views: dict[QueueOrder, RunIndex] = {}
+        self.used_bytes = 0
+        self.pending_bytes = 0
+        self.idle_bytes = 0
+        self.frees = 0
+
+    # -- handing out -------------------------------------------------------------------------------
+
+    def take(self, view: RunIndex, size: int, undo: Undo | None) -> Block | None:
+        """Hand out ``size`` bytes that are safe for the view's queue; None if no run holds them.
+
+        With ``undo``, the pieces are noted there as they were.
+        """
+        fit = self.idle.best_fit(size)
+        own = view.sizes.best_fit(size)
+        if own is not None and (fit is None or own[0] <= fit[0]):
+            fit = own
+        if fit is None:
+            return None
+        return self._carve(fit[1], size, undo)
+
+    def _carve(self, first: Block, size: int, undo: Undo | None) -> Block:
+        """Turn ``size`` bytes from the start of ``first`` on into one block in use."""
+        before = first.previous
+        address = first.address
+        missing = size
+        block = first
+        while True:
+            state = block.state
+            views = block.views
+            taken = block.size if block.size < missing else missing
+            if undo is not None:
+                undo.pieces.append(Piece(block, taken))
+            if state is _IDLE:
+                self._withdraw(block)
+                self.idle_bytes -= taken
+            else:
+                for view in views:
+                    view.leave(block)
+                block.views = ()
+                self.pending_bytes -= taken
+            block.state = _IN_USE
+            missing -= taken
+            if taken < block.size:
+                break
+            if state is _PENDING:
+                assert block.order is not None
+                del self.views[block.order].pending[block]
+                block.order = None
+            if not missing:
+                break
+            block = block.next
+        self.used_bytes += size
+        if taken == block.size:
+            used = block
+            used.address = address
+            used.size = size
+            used.previous = before
+            before.next = used
+            return used
+        block.address += taken
+        block.size -= taken
+        used = Block(self, address, size, _IN_USE)
+        used.previous = before
+        used.next = block
+        before.next = used
+        block.previous = used
+        block.state = state
+        if state is _IDLE:
+            self._offer(block)
+        else:
+            for view in views:
+                view.enter(block)
+        return used
+
+    # -- taking back -------------------------------------------------------------------------------
+
+    def free(self, block: Block, order: QueueOrder, stamp: int) -> RunIndex:
+        """Make a block in use pending: freed on ``order``'s queue at ``stamp``."""
+        self.used_bytes -= block.size
+        self.pending_bytes += block.size
+        self.frees += 1
+        block.age = self.frees
+        return self._set_pending(block, order, stamp)
+
+    def _set_pending(self, block: Block, order: QueueOrder, stamp: int) -> RunIndex:
+        block.state = _PENDING
+        block.order = order
+        block.stamp = stamp
+        view = self.view(order)
+        view.pending[block] = None
+        view.unmarked += 1
+        view.enter(block)
+        return view
+
+    def set_idle(self, block: Block) -> None:
+        """Make a linked block without state idle, one with the idle blocks beside it."""
+        self.idle_bytes += block.size
+        block.state = _IDLE
+        block.requested = 0
+        left = block.previous
+        if left.state is _IDLE:
+            self._withdraw(left)
+            left.unlink()
+            block.address = left.address
+            block.size += left.size
+        right = block.next
+        if right.state is _IDLE:
+            self._withdraw(right)
+            right.unlink()
+            block.size += right.size
+        self._offer(block)
+
+    def put_back(self, block: Block, undo: Undo) -> None:
+        """Undo `take`: the pieces are what they were, with their stamps."""
+        self.used_bytes -= block.size
+        address = block.address
+        following = block.next
+        block.unlink()
+        for noted in undo.pieces:
+            piece = Block(self, address, noted.size, _IN_USE)
+            piece.insert_before(following)
+            address += noted.size
+            if noted.order is None or noted.stamp <= noted.order.completed:
+                self.set_idle(piece)
+                continue
+            piece.age = noted.age
+            self.pending_bytes += piece.size
+            view = self._set_pending(piece, noted.order, noted.stamp)
+            for other in noted.views:
+                covers = other.clock.get(noted.order, 0) >= noted.stamp
+                if covers and other is not view and self.views.get(other.order) is other:
+                    other.enter(piece)
+            view.pending = dict.fromkeys(sorted(view.pending, key=_stamp))
+
+    # -- order and completion ----------------------------------------------------------------------
+
+    def view(self, order: QueueOrder) -> RunIndex:
+        """Return the runs as ``order``'s queue sees them, made if need be."""
+        view = self.views.get(order)
+        if view is None:
+            view = self.views[order] = RunIndex(order)
+        return view
+
+    def absorb(self, view: RunIndex, clock: Clock) -> list[Block]:
+        """Make what ``clock`` covers safe for the view's queue; return the blocks that this adds.
+
+        The view remembers ``clock``, so that blocks are looked at once for every wait.
+        """
+        known = view.clock
+        added: list[Block] = []
+        for other, number in clock.items():
+            seen = known.get(other, 0)
+            freed = self.views.get(other)
+            if freed is None or number <= seen:
+                continue
+            for block in reversed(freed.pending):
+                if block.stamp <= seen:
+                    break
+                if block.stamp <= number and view not in block.views:
+                    view.enter(block)
+                    added.append(block)
+        view.clock = clock
+        return added
+
+    def forget(self, view: RunIndex, added: list[Block], clock: Clock) -> None:
+        """Undo `absorb` for those of the added blocks that are still pending."""
+        view.clock = clock
+        for block in added:
+            if block.state is _PENDING and view in block.views:
+                view.leave(block)
+                block.views = tuple(other for other in block.views if other is not view)
+
+    def note_completion(self) -> bool:
+        """Make pending blocks whose queue has passed their stamp idle; tell whether any were."""
+        complete: list[Block] = []
+        finished: list[QueueOrder] = []
+        for order, view in self.views.items():
+            completed = order.completed
+            for block in view.pending:
+                if block.stamp > completed:
+                    break
+                complete.append(block)
+            if not order.is_open:
+                finished.append(order)
+        # In address order a block is at the front of its run: leaving is one step, however long it is.
+        complete.sort(key=_address)
+        for block in complete:
+            assert block.order is not None
+            del self.views[block.order].pending[block]
+            for view in block.views:
+                view.leave(block)
+            block.views = ()
+            block.order = None
+            self.pending_bytes -= block.size
+            self.set_idle(block)
+        for order in finished:
+            self._drop_view(self.views[order])
+        return bool(complete)
+
+    def _drop_view(self, view: RunIndex) -> None:
+        """Forget the view of a closed queue."""
+        for other in self.views.values():
+            for block in other.pending:
+                if view in block.views:
+                    view.leave(block)
+                    block.views = tuple(each for each in block.views if each is not view)
+        del self.views[view.order]
+
+    def foreign_fit(self, view: RunIndex, size: int) -> tuple[QueueOrder, int] | None:
+        """Find the smallest run that is safe for one other queue: that queue, and the stamp that
+        a marker on it must cover."""
+        best: tuple[int, Block] | None = None
+        owner: QueueOrder | None = None
+        for other in self.views.values():
+            if other is not view and other.order.is_open:
+                fit = other.sizes.best_fit(size)
+                if fit is not None and (best is None or fit[0] < best[0]):
+                    best, owner = fit, other.order
+        if best is None or owner is None:
+            return None
+        stamp = 0
+        block = best[1]
+        while size > 0:
+            if block.state is _PENDING:
+                # What is the other queue's only by its clock needs a marker that knows that clock.
+                stamp = max(stamp, block.stamp if block.order is owner else owner.sequence + 1)
+            size -= block.size
+            block = block.next
+        return owner, stamp
+
+    # -- idle blocks and the runs beside them ------------------------------------------------------
+
+    def _offer(self, block: Block) -> None:
+        """Enter an idle block into the index and into the runs that it touches."""
+        self.idle.add(block.size, block.address, block)
+        before = block.previous.views
+        for view in before:
+            view.add(block)
+        for view in block.next.views:
+            if view not in before:
+                view.add(block)
+
+    def _withdraw(self, block: Block) -> None:
+        """Take an idle block out of the index and out of its runs."""
+        self.idle.remove(block.size, block.address)
+        before = block.previous.views
+        for view in before:
+            view.remove(block)
+        for view in block.next.views:
+            if view not in before:
+                view.remove(block)
+
+    def withdraw_range(self, block: Block, start: int, end: int) -> Block:
+        """Cut the bytes from ``start`` to ``end`` out of an idle block, linked and without state."""
+        self._withdraw(block)
+        self.idle_bytes -= end - start
+        middle = Block(self, start, end - start, _IN_USE)
+        tail_size = block.end - end
+        if start > block.address:
+            block.size = start - block.address
+            middle.insert_before(block.next)
+            if tail_size:
+                tail = Block(self, end, tail_size, _IDLE)
+                tail.insert_before(middle.next)
+                self._offer(tail)
+            self._offer(block)
+        elif tail_size:
+            middle.insert_before(block)
+            block.address = end
+            block.size = tail_size
+            self._offer(block)
+        else:
+            middle.insert_before(block)
+            block.unlink()
+        return middle
+
+    def idle_blocks(self, size: int) -> list[Block]:
+        """Return the idle blocks of at least ``size`` bytes, highest address first."""
+        return sorted(self.idle.at_least(size), key=_address, reverse=True)
+
+    def safe_before(self, edge: Block, order: QueueOrder) -> int:
+        """Return how many bytes before the block ``edge`` form a run safe for ``order``'s queue."""
+        view = self.views.get(order)
+        start = edge.address
+        block = edge.previous
+        while block.state is _IDLE or (view is not None and view in block.views):
+            start = block.address
+            block = block.previous
+        return edge.address - start
+
+    def safe_after(self, edge: Block, order: QueueOrder) -> int:
+        """Return how many bytes after the block ``edge`` form a run safe for ``order``'s queue."""
+        view = self.views.get(order)
+        end = edge.end
+        block = edge.next
+        while block.state is _IDLE or (view is not None and view in block.views):
+            end = block.end
+            block = block.next
+        return end - edge.end
+
+
+def _stamp(block: Block) -> int:
+    return block.stamp
+
+
+def _address(block: Block) -> int:
+    return block.address

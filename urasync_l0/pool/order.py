@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The order of queues: who is known to run after whom, and how far each queue has come.
+
+Words
+-----
+sequence
+    How many commands were appended to a queue. A command's *number* is the sequence right after it
+    was appended, so the first command has number 1.
+stamp
+    What a free leaves behind: the freeing queue and ``sequence + 1``. Everything that used the
+    memory has a smaller number, and any command appended from now on covers the free. A free
+    itself appends nothing.
+mark
+    A place on a queue that others can order themselves after: the number of a signal, and the
+    clock that the queue had there.
+clock
+    For every other queue, the number up to which this queue's tail is ordered after it. Clocks are
+    immutable mappings, so that an event keeps the one of its moment without a copy.
+completed
+    The number up to which a queue is known to have finished, as seen by a host wait or a query.
+
+Order is transitive: merging a mark merges the clock that it carries, and a mark that is complete
+completes all that its clock covers.
+
+Locks: ``QueueOrder.lock`` guards a queue's list, its sequence, its clock and its markers.
+``OrderDomain`` has one lock of its own for completed marks; it is a leaf: nothing else is taken
+while it is held. Reading ``sequence``, ``clock`` or ``completed`` needs no lock: each is replaced
+as a whole and only ever moves forward, and an old value is merely cautious.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Protocol
+
+Clock = Mapping["QueueOrder", int]
+
+NOTHING: Clock = MappingProxyType({})
+"""The clock of a queue that has waited for nobody."""
+
+EVERYTHING = 2**63
+"""The completed mark of a closed queue: above any number that a queue reaches."""
+
+
+class Mark:
+    """A place on a queue, with the clock that the queue had there. Immutable."""
+
+    __slots__ = ("clock", "number", "order")
+
+    def __init__(self, order: QueueOrder, number: int, clock: Clock) -> None:
+        self.order = order
+        self.number = number
+        self.clock = clock
+
+    def is_complete(self) -> bool:
+        """Tell whether the queue is already known to have passed this place. Asks no driver."""
+        return self.number <= self.order.completed
+
+    def __repr__(self) -> str:
+        return f"Mark(queue {self.order.id}, command {self.number})"
+
+
+class MarkerEvent(Protocol):
+    """A signal on a queue that the host can query, and that other queues can wait for."""
+
+    @property
+    def mark(self) -> Mark:
+        """Where the signal stands."""
+
+    def query(self) -> bool:
+        """Ask the driver once whether the signal has happened."""
+
+    def wait(self, timeout_ns: int) -> bool:
+        """Block until the signal or for ``timeout_ns`` nanoseconds; tell which."""
+
+    def release(self) -> None:
+        """Give the event back; its owner recycles it once no queue waits for it any more."""
+
+
+class QueueOperations(Protocol):
+    """What the pool core may ask a queue to append. Both take the queue's lock themselves."""
+
+    def append_marker(self) -> MarkerEvent:
+        """Append one signal; it covers everything that the queue was given before."""
+
+    def append_wait(self, event: MarkerEvent) -> None:
+        """Append a wait for another queue's signal and merge its mark into this queue's clock."""
+
+
+class Marker:
+    """A marker event that the core placed, with the count of those that still look at it."""
+
+    __slots__ = ("event", "holders", "mark")
+
+    def __init__(self, event: MarkerEvent) -> None:
+        self.event = event
+        self.mark = event.mark
+        self.holders = 1
+
+
+class QueueOrder:
+    """The order of one queue: its identity, how far it was filled and how far it has run.
+
+    Created by `OrderDomain.add_queue`; the id is never used again in the process.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "clock",
+        "completed",
+        "domain",
+        "id",
+        "lock",
+        "markers",
+        "operations",
+        "sequence",
+    )
+
+    def __init__(self, domain: OrderDomain, queue_id: int, operations: QueueOperations) -> None:
+        self.domain = domain
+        self.id = queue_id
+        self.operations = operations
+        self.lock = threading.Lock()
+        self.sequence = 0
+        self.completed = 0
+        self.clock: Clock = NOTHING
+        self.markers: deque[Marker] = deque()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the queue can still be given commands."""
+        return self.completed < EVERYTHING
+
+    def __repr__(self) -> str:
+        return f"QueueOrder({self.id}, {self.completed} of {self.sequence} complete)"
+
+    # -- for the adapter, which appends commands: call these with ``lock`` held --------------------
+
+    def advance(self) -> int:
+        """Count one appended command and return its number. The caller holds ``lock``."""
+        self.sequence += 1
+        return self.sequence
+
+    def mark_here(self) -> Mark:
+        """Return the mark of the command appended last. The caller holds ``lock``."""
+        return Mark(self, self.sequence, self.clock)
+
+    def merge(self, mark: Mark) -> None:
+        """Note that a wait for ``mark`` was appended to this queue. The caller holds ``lock``."""
+        self.clock = joined(self.clock, (mark,), self)
+
+    # -- markers: placed when somebody needs to know -----------------------------------------------
+
+    def marker_covering(self, number: int) -> Marker:
+        """Return a held marker at or after ``number``, appending one only if there is none.
+
+        The caller gives it back with `drop_marker`. May append one signal; takes ``lock``.
+        """
+        with self.lock:
+            for marker in self.markers:
+                if marker.mark.number >= number:
+                    marker.holders += 1
+                    return marker
+        marker = Marker(self.operations.append_marker())
+        with self.lock:
+            marker.holders += 1
+            self.markers.append(marker)
+        return marker
+
+    def oldest_marker(self) -> Marker | None:
+        """Return the oldest outstanding marker, held; None if there is none."""
+        with self.lock:
+            if not self.markers:
+                return None
+            marker = self.markers[0]
+            marker.holders += 1
+            return marker
+
+    def drop_marker(self, marker: Marker) -> None:
+        """Give back a marker from `marker_covering` or `oldest_marker`."""
+        with self.lock:
+            marker.holders -= 1
+            last = marker.holders == 0
+        if last:
+            marker.event.release()
+
+    def poll_markers(self, limit: int) -> bool:
+        """Query at most ``limit`` outstanding markers, oldest first; stop at one not yet reached.
+
+        Tells whether any completed. Never blocks: a queue busy elsewhere is skipped.
+        """
+        progressed = False
+        for _ in range(limit):
+            marker = self.oldest_marker()
+            if marker is None:
+                break
+            try:
+                if not (marker.mark.is_complete() or marker.event.query()):
+                    break
+                self.retire(marker)
+                progressed = True
+            finally:
+                self.drop_marker(marker)
+        return progressed
+
+    def retire(self, marker: Marker) -> None:
+        """Note that ``marker`` is complete, and take it and those before it off the list."""
+        self.domain.complete(marker.mark)
+        retired: list[Marker] = []
+        with self.lock:
+            while self.markers and self.markers[0].mark.number <= marker.mark.number:
+                retired.append(self.markers.popleft())
+        for done in retired:
+            self.drop_marker(done)
+
+    def close(self) -> None:
+        """Note that the queue has finished for good; its owner waited for it. Idempotent."""
+        self.domain.remove_queue(self)
+        with self.lock:
+            retired = list(self.markers)
+            self.markers.clear()
+        for done in retired:
+            self.drop_marker(done)
+
+
+class OrderDomain:
+    """The queues of one context, and what is known of their completion.
+
+    ``epoch`` changes whenever any queue's completed mark moves, so that a pool sees with one
+    comparison that there is nothing new.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._queues: dict[int, QueueOrder] = {}
+        self.epoch = 0
+
+    def add_queue(self, operations: QueueOperations) -> QueueOrder:
+        """Create the order of a new queue."""
+        with self._lock:
+            order = QueueOrder(self, _take_queue_id(), operations)
+            self._queues[order.id] = order
+            return order
+
+    def remove_queue(self, order: QueueOrder) -> None:
+        """Forget a queue whose every command is complete."""
+        with self._lock:
+            self._queues.pop(order.id, None)
+            order.completed = EVERYTHING
+            self.epoch += 1
+
+    def queues(self) -> list[QueueOrder]:
+        """Return the open queues, oldest first."""
+        with self._lock:
+            return list(self._queues.values())
+
+    def complete(self, mark: Mark) -> None:
+        """Note that a mark was seen complete, and with it all that its clock covers."""
+        with self._lock:
+            moved = _raise_completed(mark.order, mark.number)
+            for order, number in mark.clock.items():
+                moved |= _raise_completed(order, number)
+            if moved:
+                self.epoch += 1
+
+
+def joined(clock: Clock, marks: tuple[Mark, ...], own: QueueOrder) -> Clock:
+    """Return ``clock`` after waits for ``marks``, without entries for ``own`` and finished queues.
+
+    Returns the same object when the marks add nothing.
+    """
+    merged: dict[QueueOrder, int] | None = None
+    for mark in marks:
+        for order, number in ((mark.order, mark.number), *mark.clock.items()):
+            if order is own or number <= order.completed or number <= clock.get(order, 0):
+                continue
+            if merged is None:
+                merged = {o: n for o, n in clock.items() if n > o.completed}
+            merged[order] = max(number, merged.get(order, 0))
+    return clock if merged is None else merged
+
+
+def _raise_completed(order: QueueOrder, number: int) -> bool:
+    if number <= order.completed:
+        return False
+    order.completed = number
+    return True
+
+
+_queue_id_lock = threading.Lock()
+_last_queue_id = 0
+
+
+def _take_queue_id() -> int:
+    global _last_queue_id  # noqa: PLW0603  ids are unique in the process, as DESIGN asks
+    with _queue_id_lock:
+        _last_queue_id += 1
+        return _last_queue_id

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The driver memory of a pool: how much it holds, how much it may hold, and how that changes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+
+from urasync_l0.pool.block import Block, BlockState, Undo
+from urasync_l0.pool.growth import (
+    HeapSource,
+    Page,
+    attempt,
+    drop_claims,
+    plan_growth,
+    return_pages,
+    segment_of,
+    take_pages,
+)
+from urasync_l0.pool.heap import Heap
+from urasync_l0.pool.order import QueueOrder
+from urasync_l0.pool.segment import Segment
+from urasync_l0.pool.statistics import Counts
+from urasync_l0.result import UrError, UrResult
+
+OUT_OF_MEMORY = frozenset(
+    {UrResult.OUT_OF_DEVICE_MEMORY, UrResult.OUT_OF_HOST_MEMORY, UrResult.OUT_OF_RESOURCES}
+)
+"""The answers of a driver that has no memory left."""
+
+HeapWithSource = tuple[Heap, HeapSource]
+
+
+class Reserve:
+    """What a pool holds of the driver. Sizes are bytes.
+
+    ``held`` counts the memory that is the pool's, ``high`` its peak; ``growing`` is what threads
+    are just asking the driver for, so that together they respect ``limit`` (0 is none). Shares the
+    pool's lock: methods take it around their bookkeeping, and call the driver without it.
+    """
+
+    def __init__(self, lock: threading.Lock, counts: Counts, limit: int) -> None:
+        self._lock = lock
+        self._counts = counts
+        self.limit = limit
+        self.held = 0
+        self.high = 0
+        self.growing = 0
+
+    def allows(self, size: int) -> bool:
+        """Tell whether ``size`` more bytes are within the limit. The caller holds the lock."""
+        return not self.limit or self.held + self.growing + size <= self.limit
+
+    def grow(
+        self,
+        heap: Heap,
+        source: HeapSource,
+        order: QueueOrder,
+        size: int,
+        take: Callable[[], Block | None],
+        undo: Undo | None,
+    ) -> Block | None:
+        """Get driver memory for a run of ``size`` bytes and return what ``take`` makes of it.
+
+        ``take`` runs in the section of the lock that enters the memory. Returns None when the limit
+        or the driver says no; raises any other error of the driver. Either way nothing changed.
+        """
+        while True:
+            with self._lock:
+                growth = plan_growth(heap, source, order, size)
+                if not self.allows(growth.fresh_bytes):
+                    growth.abandon()
+                    return None
+                self.growing += growth.fresh_bytes
+            try:
+                growth.carry_out()
+            except BaseException as error:
+                with self._lock:
+                    self.growing -= growth.fresh_bytes
+                    self.held -= growth.abandon()
+                if isinstance(error, UrError) and error.code in OUT_OF_MEMORY:
+                    return None
+                raise
+            with self._lock:
+                if undo is not None:
+                    if not undo.grown:
+                        undo.reserved_high = self.high
+                    undo.grown += growth.fresh_bytes
+                self.growing -= growth.fresh_bytes
+                self.held += growth.fresh_bytes
+                self.high = max(self.high, self.held)
+                self._counts["growths"] += 1
+                self._counts["driver_allocs"] += growth.fresh_calls
+                self._counts["pages_moved"] += growth.moved_pages
+                growth.settle()
+                block = take()
+            if block is not None:
+                return block
+            # Another thread took a part of the run that the growth completed: once more.
+
+    def release(self, heaps: Iterable[HeapWithSource], keep: int, *, at_least: bool) -> int:
+        """Give idle memory back while more than ``keep`` bytes are held; return how many went.
+
+        With ``at_least``, never go below ``keep``: a segment or page that would is left.
+        A failure of the driver leaves what it concerns with the pool and is raised at the end.
+        """
+        gone = 0
+        failure: UrError | None = None
+        for heap, source in heaps:
+            with self._lock:
+                budget = self.held - keep
+                pages: list[Page] = []
+                segments: list[Segment] = []
+                if source.virtual is None:
+                    segments = _take_segments(heap, budget, at_least=at_least)
+                elif budget > 0:
+                    count = budget // source.step if at_least else -(-budget // source.step)
+                    pages = take_pages(heap, source.step, count)
+                taken = len(pages) * source.step + sum(segment.size for segment in segments)
+                self.held -= taken
+            failed, error = _give_back(source, pages, segments)
+            failure = failure or error
+            with self._lock:
+                kept = len(failed[0]) * source.step + sum(segment.size for segment in failed[1])
+                drop_claims([page for page in pages if page not in failed[0]])
+                return_pages(heap, failed[0])
+                for segment in failed[1]:
+                    heap.segments.append(segment)
+                    heap.set_idle(segment.attach(segment.address, segment.size))
+                self.held += kept
+                self._counts["driver_frees"] += len(pages) + len(segments)
+            gone += taken - kept
+        if failure is not None:
+            raise failure
+        return gone
+
+    def abandon_all(self, heaps: Iterable[HeapWithSource]) -> None:
+        """Give back everything, whatever its state: the context ends, and all queues are idle."""
+        for heap, source in heaps:
+            with self._lock:
+                segments = list(heap.segments)
+                heap.segments.clear()
+            for segment in segments:
+                if not segment.owned:
+                    continue
+                if source.virtual is None:
+                    attempt(source.memory.free, segment.address)
+                    continue
+                for address, physical in segment.pages.items():
+                    attempt(source.virtual.unmap, address, source.step)
+                    attempt(source.virtual.destroy, physical)
+                attempt(source.virtual.release, segment.address, segment.size)
+        with self._lock:
+            self.held = 0
+
+
+def _take_segments(heap: Heap, budget: int, *, at_least: bool) -> list[Segment]:
+    """Take wholly idle segments out of the heap, largest first, until ``budget`` bytes are taken."""
+    taken: list[Segment] = []
+    for block in sorted(heap.idle_blocks(1), key=_size, reverse=True):
+        if budget <= 0:
+            break
+        if not block.previous.state is block.next.state is BlockState.EDGE:
+            continue
+        segment = segment_of(heap, block)
+        if not segment.owned or (at_least and segment.size > budget):
+            continue
+        segment.detach(heap.withdraw_range(block, block.address, block.end))
+        heap.segments.remove(segment)
+        taken.append(segment)
+        budget -= segment.size
+    return taken
+
+
+def _give_back(
+    source: HeapSource, pages: list[Page], segments: list[Segment]
+) -> tuple[tuple[list[Page], list[Segment]], UrError | None]:
+    """Make the driver calls of a release; return what could not be given back, and why."""
+    failed_pages: list[Page] = []
+    failed_segments: list[Segment] = []
+    failure: UrError | None = None
+    for page in pages:
+        assert source.virtual is not None
+        try:
+            source.virtual.unmap(page.address, source.step)
+        except UrError as error:
+            failure = failure or error
+            failed_pages.append(page)
+            continue
+        try:
+            source.virtual.destroy(page.physical)
+        except UrError as error:
+            failure = failure or error
+            if attempt(source.virtual.map, page.address, source.step, page.physical):
+                failed_pages.append(page)
+    for segment in segments:
+        try:
+            source.memory.free(segment.address)
+        except UrError as error:
+            failure = failure or error
+            failed_segments.append(segment)
+    return (failed_pages, failed_segments), failure
+
+
+def _size(block: Block) -> int:
+    return block.size

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The free memory of a heap as one queue sees it: maximal runs of adjacent blocks safe for it.
+
+Members are the pending blocks that are safe for the queue, by its own order or by its clock, and
+the idle blocks that touch one of them. A run of idle memory alone is the heap's to find: idle
+neighbours are one block. So a block that becomes idle concerns only the queues of its two
+neighbours, however many queues there are.
+"""
+
+from __future__ import annotations
+
+from urasync_l0.pool.block import Block, BlockState
+from urasync_l0.pool.order import NOTHING, Clock, QueueOrder
+from urasync_l0.pool.size_index import SizeIndex
+
+
+class RunIndex:
+    """Runs of memory safe for one queue, and the queue's own pending blocks, oldest first."""
+
+    __slots__ = ("_ends", "_starts", "clock", "order", "pending", "sizes", "unmarked")
+
+    def __init__(self, order: QueueOrder) -> None:
+        self.order = order
+        self.pending: dict[Block, None] = {}
+        self.unmarked = 0
+        self.clock: Clock = NOTHING
+        self.sizes = SizeIndex()
+        self._starts: dict[int, int] = {}
+        self._ends: dict[int, int] = {}
+
+    def enter(self, block: Block) -> None:
+        """Make a pending block safe for the queue, and the idle blocks beside it part of its run."""
+        block.views = (*block.views, self)
+        self.add(block)
+        neighbour = block.previous
+        if neighbour.state is BlockState.IDLE and self not in neighbour.previous.views:
+            self.add(neighbour)
+        neighbour = block.next
+        if neighbour.state is BlockState.IDLE and self not in neighbour.next.views:
+            self.add(neighbour)
+
+    def leave(self, block: Block) -> None:
+        """Undo `enter`. The block's own ``views`` are left for the caller to set."""
+        self.remove(block)
+        neighbour = block.previous
+        if neighbour.state is BlockState.IDLE and self not in neighbour.previous.views:
+            self.remove(neighbour)
+        neighbour = block.next
+        if neighbour.state is BlockState.IDLE and self not in neighbour.next.views:
+            self.remove(neighbour)
+
+    def add(self, block: Block) -> None:
+        """Make a block part of the runs, joining those that it touches."""
+        start = block.address
+        end = start + block.size
+        first = block
+        left = self._ends.pop(start, None)
+        if left is not None:
+            first = self.sizes.remove(start - left, left)
+            start = left
+        right = self._starts.pop(end, None)
+        if right is not None:
+            self.sizes.remove(right - end, end)
+            end = right
+        self._starts[start] = end
+        self._ends[end] = start
+        self.sizes.add(end - start, start, first)
+
+    def remove(self, block: Block) -> None:
+        """Take a block out of its run; what was on either side stays."""
+        starts = self._starts
+        first = block
+        while first.address not in starts:
+            first = first.previous
+        start = first.address
+        end = starts.pop(start)
+        del self._ends[end]
+        self.sizes.remove(end - start, start)
+        address = block.address
+        if start < address:
+            starts[start] = address
+            self._ends[address] = start
+            self.sizes.add(address - start, start, first)
+        address += block.size
+        if address < end:
+            starts[address] = end
+            self._ends[end] = address
+            self.sizes.add(end - address, address, block.next)
+
+    def runs(self) -> list[tuple[int, int]]:
+        """Return every run as (address, size in bytes), lowest first. For tests and snapshots."""
+        return sorted((start, end - start) for start, end in self._starts.items())
