@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Everything happens in a private virtual environment, .venv. `make help` lists the targets.
+
+PYTHON ?= python3
+PYTEST_FLAGS ?=
+
+VENV := .venv
+VENV_PYTHON := $(VENV)/bin/python
+RUNTIME := $(VENV)/.runtime-packages
+DEVELOPMENT := $(VENV)/.development-packages
+BUILT := $(VENV)/.built
+
+# What the compiled parts are made from.
+SOURCES := pyproject.toml setup.py ze_build.py \
+	$(wildcard urasync_l0/ze/declarations/*.h urasync_l0/ze/include/*.h) \
+	$(wildcard urasync_l0/software_driver/include/*.h urasync_l0/software_driver/src/*.[ch])
+C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/software_driver/*/*.[ch] \
+	urasync_l0/ur_library/*.[ch] urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch])
+PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests ze_build.py setup.py)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo build test lint test-driver sanitize test-new-headers bench clean system-packages
+
+help:
+	@echo 'make demo              build, then replay the recorded traces on the software driver'
+	@echo 'make build             build the package in place'
+	@echo 'make test              all tests in Python, in parallel; PYTEST_FLAGS adds options'
+	@echo 'make test-driver       the C tests of the software driver'
+	@echo 'make sanitize          the same under the address, undefined and thread sanitizers'
+	@echo 'make test-new-headers  build and test with the newest Level Zero headers of Debian'
+	@echo 'make lint              ruff, mypy and clang-format'
+	@echo 'make bench             replay the traces and print one JSON object for each'
+	@echo 'make clean             remove everything that was built or installed'
+	@echo 'PYTHON=python3.12 names the Python for the virtual environment (3.11 or newer).'
+
+demo: $(BUILT)
+	$(VENV_PYTHON) -m benchmarks.demo
+
+build: $(BUILT)
+
+test: $(BUILT) $(DEVELOPMENT)
+	$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS)
+
+lint: $(BUILT) $(DEVELOPMENT)
+	$(VENV)/bin/ruff check $(PYTHON_PLACES)
+	$(VENV)/bin/ruff format --check $(PYTHON_PLACES)
+	$(VENV)/bin/mypy $(PYTHON_PLACES)
+	$(VENV)/bin/clang-format --dry-run -Werror $(C_FILES)
+
+test-driver: $(BUILT)
+	$(MAKE) -C tests/driver test PYTHON=$(abspath $(VENV_PYTHON))
+
+sanitize: $(BUILT)
+	$(MAKE) -C tests/driver sanitize PYTHON=$(abspath $(VENV_PYTHON))
+
+test-new-headers: $(BUILT) $(DEVELOPMENT)
+	packaging/newer-headers.sh $(abspath $(VENV_PYTHON))
+
+bench: $(BUILT)
+	$(VENV_PYTHON) -m benchmarks.replay --driver software --json benchmarks/traces/*.csv
+
+clean:
+	rm -rf $(VENV) .cache build dist *.egg-info
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -f urasync_l0/ze/_level_zero*.so urasync_l0/software_driver/*.so
+	rm -f urasync_l0/software_driver/_controls_ffi.py
+	find $(PYTHON_PLACES) -type d -name __pycache__ -prune -exec rm -rf {} +
+	if [ -f tests/driver/Makefile ]; then $(MAKE) -C tests/driver clean; fi
+
+system-packages:
+	@packaging/system-packages.sh $(PYTHON)
+
+$(VENV_PYTHON): | system-packages
+	$(PYTHON) -m venv $(VENV)
+
+# The package itself is built without isolation, so what builds it is installed first.
+$(RUNTIME): pyproject.toml | $(VENV_PYTHON)
+	$(VENV_PYTHON) -m pip install --quiet 'setuptools>=77' wheel 'cffi>=1.17' 'rich>=13'
+	@touch $@
+
+$(BUILT): $(SOURCES) $(RUNTIME) | system-packages
+	$(VENV_PYTHON) -m pip install --quiet --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(DEVELOPMENT): pyproject.toml | $(BUILT)
+	$(VENV_PYTHON) -m pip install --quiet --no-build-isolation --editable '.[dev]'
+	@touch $@
