@@ -170,6 +170,7 @@ def extension_source(declarations: str) -> str:
     rows = " ".join(f"ENTRY({name}, {str(name in OPTIONAL_ENTRIES).lower()})" for name in entries)
     return "\n".join(
         [
+            "#include <stdbool.h>",  # the loader's header uses bool without saying where from
             *(f"#include <{header}>" for header in SYSTEM_HEADERS),
             '#include "newer_level_zero.h"',
             f"#define URASYNC_FOR_EACH_ENTRY(ENTRY) {rows}",

@@ -146,9 +146,9 @@ def initialise() -> DriverChoice:
             _open(loader)
             if choice == "software":
                 # Imported here, so that a program on a real device never needs the software driver.
-                from urasync_l0 import software_driver
+                from urasync_l0.software_driver import library_path
 
-                os.environ[ALTERNATIVE_DRIVERS_VARIABLE] = software_driver.library_path()
+                os.environ[ALTERNATIVE_DRIVERS_VARIABLE] = library_path()
             _drivers = _initialise_drivers(choice)
             _initialised = DriverChoice(choice, loader)
         return _initialised

@@ -100,7 +100,7 @@ RESULTS: dict[ZeResult, ResultRow] = {
     ),
     ZeResult.ERROR_DEVICE_LOST: _row(
         UrResult.DEVICE_LOST,
-        "The device hangs, was reset or removed, or got another driver; all that was on it is lost.",
+        "The device hangs, was reset or removed, or got another driver; all on it is lost.",
     ),
     ZeResult.ERROR_OUT_OF_HOST_MEMORY: _row(
         UrResult.OUT_OF_HOST_MEMORY,

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the build says when something is missing, and what it takes from where."""
+
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ze_build
+
+
+@pytest.fixture(autouse=True)
+def _fresh_probe() -> Iterator[None]:
+    ze_build.missing_identifiers.cache_clear()
+    yield
+    ze_build.missing_identifiers.cache_clear()
+
+
+def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match=r"C compiler was not found.*\n.*apt-get install gcc"):
+        ze_build.preprocessor_flags()
+
+
+def test_a_named_compiler_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "a-compiler-that-is-not-there -m64")
+    with pytest.raises(SystemExit, match="'a-compiler-that-is-not-there'"):
+        ze_build.compiler()
+
+
+def test_no_headers_where_the_variable_points(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("URASYNC_L0_INCLUDE", str(tmp_path))
+    with pytest.raises(SystemExit) as caught:
+        ze_build.preprocessor_flags()
+    text = str(caught.value)
+    assert f"no level_zero/ze_api.h in {tmp_path}" in text
+    assert "apt-get install libze-dev" in text
+    assert "URASYNC_L0_INCLUDE" in text
+
+
+def test_headers_that_are_too_old(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    header = ze_build.system_header_text()
+    (tmp_path / "level_zero" / "loader").mkdir(parents=True)
+    (tmp_path / "level_zero" / "loader" / "ze_loader.h").write_text("")
+    (tmp_path / "level_zero" / "ze_api.h").write_text(header.replace("zeVirtualMemMap", "zeOther"))
+    monkeypatch.setenv("URASYNC_L0_INCLUDE", str(tmp_path))
+    with pytest.raises(
+        SystemExit, match=r"headers are too old; they lack zeVirtualMemMap.*\n.*1\.8\.12"
+    ):
+        ze_build.preprocessor_flags()
+
+
+def test_no_python_header(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(SystemExit, match=r"Python\.h was not found.*\n.*python3-dev"):
+        ze_build.level_zero()
+
+
+def test_a_newer_header_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    header = ze_build.system_header_text()
+    (tmp_path / "level_zero" / "loader").mkdir(parents=True)
+    (tmp_path / "level_zero" / "loader" / "ze_loader.h").write_text("")
+    addition = "ze_result_t zeDeclaredByANewerHeader(int first);\n"
+    (tmp_path / "level_zero" / "ze_api.h").write_text(header + addition)
+    include = tmp_path / "ours"
+    include.mkdir()
+    ours = (ze_build.INCLUDE / "newer_level_zero.h").read_text(encoding="utf-8")
+    for name in ("zeDeclaredByANewerHeader", "zeDeclaredByNoHeader"):
+        ours += f"#ifdef URASYNC_DECLARE_{name}\nze_result_t {name}(int first);\n#endif\n"
+    (include / "newer_level_zero.h").write_text(ours)
+    monkeypatch.setattr(ze_build, "INCLUDE", include)
+    monkeypatch.setenv("URASYNC_L0_INCLUDE", str(tmp_path))
+    flags = ze_build.preprocessor_flags()
+    assert f"-I{tmp_path}" in flags
+    assert "-DURASYNC_DECLARE_zeDeclaredByNoHeader" in flags
+    assert "-DURASYNC_DECLARE_zeDeclaredByANewerHeader" not in flags
+
+
+def test_the_extension_counts_and_redirects_every_entry() -> None:
+    declarations = ze_build.declaration_text()
+    source = ze_build.extension_source(declarations)
+    entries = ze_build.declared_entries(declarations)
+    assert len(entries) > 50
+    for entry in entries:
+        assert f"#define {entry}(...) URASYNC_CALL({entry}, __VA_ARGS__)" in source
+        optional = str(entry in ze_build.OPTIONAL_ENTRIES).lower()
+        assert f"ENTRY({entry}, {optional})" in source
