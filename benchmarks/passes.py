@@ -36,6 +36,9 @@ WAIT_NS = 60_000_000_000
 PROGRESS_LINES = 256
 """A checked pass reports its progress each time it has done so many lines."""
 
+Hold = Callable[[Sequence["Queue"]], Lag]
+"""Makes what holds back the completion of these queues."""
+
 Progress = Callable[[int], None]
 """Gets the number of lines that were done since the last call."""
 
@@ -101,7 +104,7 @@ def checked_pass(
     kind: str,
     *,
     verify: bool = True,
-    hold: Callable[[Sequence[Queue]], Lag] | None = None,
+    hold: Hold | None = None,
     progress: Progress = lambda lines: None,
 ) -> PassResult:
     """Replay `trace`, with every byte looked at, with completion held back, or both.

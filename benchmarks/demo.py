@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The demo: every bundled trace through both adapters, every byte looked at.
+
+``python -m benchmarks.demo`` runs on the software driver, so it needs no GPU; with
+``--driver system`` it runs on the one that is there. Exit status as for ``benchmarks.replay``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+import urasync_l0
+from benchmarks.measurement import (
+    ADAPTERS,
+    DRIVERS,
+    MeasurementOptions,
+    measure,
+    progress_lines,
+)
+from benchmarks.progress_bar import ReplayProgress
+from benchmarks.result import ReplayResult
+from benchmarks.result_table import ResultTable, output_console
+from benchmarks.staging import HungError
+from benchmarks.trace import bundled_traces, read_trace
+from urasync_l0.result import UrError
+from urasync_l0.ze import loader
+
+WRONG_BYTES = 1
+NOT_REPLAYED = 3
+
+
+def main(arguments: Sequence[str] | None = None, console: Console | None = None) -> int:
+    """Run the demo on `console` (default: standard output); returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.demo",
+        description="Replay every bundled trace through both adapters and look at every byte.",
+    )
+    parser.add_argument("--driver", choices=DRIVERS, default="software")
+    driver = parser.parse_args(arguments).driver
+    console = console if console is not None else output_console()
+    try:
+        console.print(stage(driver))
+        results = _replay_all(driver, console)
+    except (UrError, HungError) as error:
+        Console(stderr=True).print(Text(f"The demo could not run: {error}"))
+        return NOT_REPLAYED
+    console.print(ResultTable(results))
+    console.print(verdict(results))
+    return 0 if all(result.verified for result in results) else WRONG_BYTES
+
+
+def verdict(results: Sequence[ReplayResult]) -> Text:
+    """What the verification found, over all results."""
+    failed = [result for result in results if not result.verified]
+    if not failed:
+        return Text(
+            f"All {len(results)} replays verified: every byte that was read back was right.",
+            style="green",
+        )
+    text = Text(f"{len(failed)} of {len(results)} replays read back wrong bytes:", "bold red")
+    for result in failed:
+        text.append(f"\n{result.adapter}: {result.failure}")
+    return text
+
+
+def stage(driver: str) -> str:
+    """What the demo runs on, in a sentence."""
+    with urasync_l0.Context(adapter=ADAPTERS[0], driver=driver) as context:
+        device = context.devices[0].name
+    version = loader.loader_version()
+    through = f"Level Zero loader {version}" if version is not None else "the Level Zero loader"
+    if driver == "software":
+        return f"Runs on the software driver through {through}: no GPU is used."
+    return f"Runs on {device} through {through}."
+
+
+def _replay_all(driver: str, console: Console) -> list[ReplayResult]:
+    traces = [read_trace(path) for path in bundled_traces()]
+    options = [MeasurementOptions(adapter=adapter, driver=driver) for adapter in ADAPTERS]
+    total = sum(progress_lines(trace, each) for trace in traces for each in options)
+    results: list[ReplayResult] = []
+    with ReplayProgress(console, total) as progress:
+        for trace in traces:
+            for each in options:
+                progress.describe(trace.name, each.adapter)
+                results.append(measure(trace, each, progress.advance))
+    return results
+
+
+if __name__ == "__main__":
+    sys.exit(main())
