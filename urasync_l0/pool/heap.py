@@ -343,6 +343,55 @@ class Heap:
             block = block.next
         return end - edge.end
 
+    # -- invariants --------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Raise `AssertionError` if an invariant of this module's head is broken. For tests."""
+        blocks: list[Block] = []
+        for segment in self.segments:
+            for region in segment.regions:
+                address = region.start
+                for block in region.blocks():
+                    assert block.address == address, f"gap or overlap at {block}"
+                    assert block.previous.next is block is block.next.previous
+                    both_idle = block.state is _IDLE is block.previous.state
+                    assert not both_idle, f"{block} and {block.previous} did not merge"
+                    address = block.end
+                    blocks.append(block)
+                assert address == region.end
+        for state, total in (
+            (_IN_USE, self.used_bytes),
+            (_PENDING, self.pending_bytes),
+            (_IDLE, self.idle_bytes),
+        ):
+            found = sum(block.size for block in blocks if block.state is state)
+            assert found == total, f"{found} bytes {state.name}, counted {total}"
+        idle = {block for block in blocks if block.state is _IDLE}
+        assert set(self.idle.at_least(1)) == idle and self.idle.count == len(idle)
+        pending = {block for block in blocks if block.state is _PENDING}
+        assert {block for view in self.views.values() for block in view.pending} == pending
+        for block in pending:
+            assert block.order is not None and block in self.views[block.order].pending
+            assert block.views[0] is self.views[block.order]
+            assert len(set(block.views)) == len(block.views)
+        assert all(not block.views for block in blocks if block.state is not _PENDING)
+        for view in self.views.values():
+            assert view.runs() == _runs_by_hand(blocks, view), f"runs of {view.order}"
+
+
+def _runs_by_hand(blocks: list[Block], view: RunIndex) -> list[tuple[int, int]]:
+    """Find the runs of a view from the blocks alone."""
+    runs: list[tuple[int, int]] = []
+    for block in blocks:
+        beside = view in block.previous.views or view in block.next.views
+        if not (view in block.views or (block.state is _IDLE and beside)):
+            continue
+        if runs and runs[-1][0] + runs[-1][1] == block.address:
+            runs[-1] = (runs[-1][0], runs[-1][1] + block.size)
+        else:
+            runs.append((block.address, block.size))
+    return sorted(runs)
+
 
 def _stamp(block: Block) -> int:
     return block.stamp

@@ -512,6 +512,16 @@ class Pool:
                         return _block_at(segment, address)
         return None
 
+    def check(self) -> None:
+        """Raise `AssertionError` if an invariant of the pool or its heaps is broken. For tests."""
+        with self._lock:
+            for heap in self._heaps.values():
+                heap.check()
+            heaps = self._heaps.values()
+            assert self._used == sum(heap.used_bytes for heap in heaps)
+            held = sum(heap.used_bytes + heap.pending_bytes + heap.idle_bytes for heap in heaps)
+            assert held == self._reserve.held
+
     def _heap_for(self, key: HeapKey, size: int) -> Heap:
         """Return the heap that serves a request; raise if none can. Checks come before effects."""
         if self._closed:

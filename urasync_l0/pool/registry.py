@@ -96,7 +96,8 @@ class PoolRegistry:
 
     def reclaim(self) -> bool:
         """Let the owners of dropped allocations free them now; tell whether any did."""
-        return any([reclaimer() for reclaimer in self.reclaimers])
+        reclaimed = [reclaimer() for reclaimer in self.reclaimers]
+        return any(reclaimed)
 
     def pools_from(self, first: Pool) -> list[Pool]:
         """Return the pools, ``first`` before the others."""

@@ -155,7 +155,7 @@ class Reserve:
 
 
 def _take_segments(heap: Heap, budget: int, *, at_least: bool) -> list[Segment]:
-    """Take wholly idle segments out of the heap, largest first, until ``budget`` bytes are taken."""
+    """Take wholly idle segments out of the heap, largest first, ``budget`` bytes or a bit more."""
     taken: list[Segment] = []
     for block in sorted(heap.idle_blocks(1), key=_size, reverse=True):
         if budget <= 0:

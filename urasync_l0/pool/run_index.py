@@ -29,7 +29,7 @@ class RunIndex:
         self._ends: dict[int, int] = {}
 
     def enter(self, block: Block) -> None:
-        """Make a pending block safe for the queue, and the idle blocks beside it part of its run."""
+        """Make a pending block safe for the queue; idle blocks beside it become part of its run."""
         block.views = (*block.views, self)
         self.add(block)
         neighbour = block.previous
