@@ -170,6 +170,7 @@ def extension_source(declarations: str) -> str:
     rows = " ".join(f"ENTRY({name}, {str(name in OPTIONAL_ENTRIES).lower()})" for name in entries)
     return "\n".join(
         [
+            *(f"#define URASYNC_DECLARE_{name}" for name in missing_identifiers()),
             "#include <stdbool.h>",  # the loader's header uses bool without saying where from
             *(f"#include <{header}>" for header in SYSTEM_HEADERS),
             '#include "newer_level_zero.h"',
@@ -195,7 +196,6 @@ def level_zero() -> cffi.FFI:
         "urasync_l0.ze._level_zero",
         extension_source(declarations),
         include_dirs=include_folders(),
-        define_macros=[(f"URASYNC_DECLARE_{name}", None) for name in missing_identifiers()],
         depends=[str(path) for path in sorted(INCLUDE.glob("*.h"))],
         extra_compile_args=["-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter"],
     )

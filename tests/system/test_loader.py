@@ -168,6 +168,17 @@ def test_the_variable_is_the_default_and_an_argument_overrides_it() -> None:
     assert by_argument["second"] == "system"
 
 
+def test_a_parents_choice_reaches_its_children() -> None:
+    library = "/some/folder/libze_urasync_software.so"
+    default = CHOOSE_TWICE.format(first=None, second=None)
+    assert run_program(default, ZE_ENABLE_ALT_DRIVERS=library)["first"] == "software"
+    answer = run_program(
+        CHOOSE_TWICE.format(first="system", second=None), ZE_ENABLE_ALT_DRIVERS=library
+    )
+    assert answer["error"] == "InvalidOperationError"
+    assert "ZE_ENABLE_ALT_DRIVERS names the software driver" in answer["text"]
+
+
 def test_optional_entries_that_the_loader_lacks(tmp_path: Path) -> None:
     library = make_loader(tmp_path)
     answer = run_program(

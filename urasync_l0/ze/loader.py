@@ -47,6 +47,7 @@ DRIVER_VARIABLE = "URASYNC_L0_DRIVER"
 LOADER_VARIABLE = "URASYNC_L0_LOADER"
 ALTERNATIVE_DRIVERS_VARIABLE = "ZE_ENABLE_ALT_DRIVERS"
 DEFAULT_LOADER = "libze_loader.so.1"
+SOFTWARE_DRIVER_FILE = "libze_urasync_software.so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +72,23 @@ _initialised: DriverChoice | None = None
 _drivers: tuple[DriverHandle, ...] = ()
 
 
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+# A fork may happen while another thread holds the lock, and nobody would release it in the child.
+os.register_at_fork(after_in_child=_renew_lock)
+
+
 def choose_driver(name: DriverName | None = None) -> DriverName:
     """Choose the driver of this process; must come before the first `initialise`.
 
     Parameters
     ----------
     name
-        None keeps an earlier choice, or takes URASYNC_L0_DRIVER, or else "system".
+        None keeps an earlier choice, or takes URASYNC_L0_DRIVER, or else "system"; "software" when
+        a parent process has left its choice in ZE_ENABLE_ALT_DRIVERS.
 
     Raises
     ------
@@ -85,7 +96,8 @@ def choose_driver(name: DriverName | None = None) -> DriverName:
         If the name, or the variable's value, is neither "system" nor "software".
     InvalidOperationError
         If the process has chosen another driver before, or if "system" is chosen while
-        ZE_ENABLE_ALT_DRIVERS is set to the empty string, which crashes the loader.
+        ZE_ENABLE_ALT_DRIVERS names the software driver or is the empty string, which crashes the
+        loader.
     """
     with _lock:
         return _choose(name)
@@ -96,7 +108,8 @@ def _choose(name: str | None) -> DriverName:
     if name is None:
         if _chosen is not None:
             return _chosen
-        name = os.environ.get(DRIVER_VARIABLE, "system")
+        inherited = "software" if _names_software_driver() else "system"
+        name = os.environ.get(DRIVER_VARIABLE, inherited)
         origin = f"the variable {DRIVER_VARIABLE}"
     else:
         origin = "the driver argument"
@@ -117,8 +130,18 @@ def _choose(name: str | None) -> DriverName:
             f"{ALTERNATIVE_DRIVERS_VARIABLE} is set to the empty string, which crashes the Level "
             "Zero loader. Unset it, or set it to the absolute path of a driver."
         )
+    if choice == "system" and _names_software_driver():
+        raise InvalidOperationError(
+            f"{ALTERNATIVE_DRIVERS_VARIABLE} names the software driver, but the system driver was "
+            "chosen. Unset the variable, or choose 'software'."
+        )
     _chosen = choice
     return choice
+
+
+def _names_software_driver() -> bool:
+    names = os.environ.get(ALTERNATIVE_DRIVERS_VARIABLE, "").split(",")
+    return any(os.path.basename(name) == SOFTWARE_DRIVER_FILE for name in names)
 
 
 def initialise() -> DriverChoice:
@@ -136,7 +159,6 @@ def initialise() -> DriverChoice:
         In a process forked from one that had initialised Level Zero.
     """
     global _drivers, _initialised
-    # A fork while another thread held the lock would block a child for ever: it need not ask.
     if lib.urasync_in_forked_child():
         raise UninitializedError(FORKED)
     with _lock:
