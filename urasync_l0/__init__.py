@@ -1,2 +1,67 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Memory allocated and freed in queue order, on Level Zero devices."""
+
+from urasync_l0.adapter import adapter_names
+from urasync_l0.allocation import Allocation
+from urasync_l0.context import Context
+from urasync_l0.device import Device
+from urasync_l0.enums import Command, UsmType
+from urasync_l0.immediate_queue import ImmediateQueue
+from urasync_l0.platform import Platform
+from urasync_l0.pool import PoolStatistics, ReusePolicy
+from urasync_l0.queue import Queue
+from urasync_l0.recorded_event import Event
+from urasync_l0.result import (
+    DeviceLostError,
+    DeviceNotFoundError,
+    DriverNotFoundError,
+    InvalidEventError,
+    InvalidEventWaitListError,
+    InvalidMemObjectError,
+    InvalidUsmSizeError,
+    InvalidValueError,
+    LoaderNotFoundError,
+    LoaderTooOldError,
+    OutOfHostMemoryError,
+    OutOfMemoryError,
+    UnsupportedFeatureError,
+    UrError,
+    UrResult,
+)
+from urasync_l0.usm_pool import KEEP_EVERYTHING, Pool
+from urasync_l0.v2 import InOrderQueue
+from urasync_l0.ze.command_list import INFINITE
+
+__all__ = [
+    "INFINITE",
+    "KEEP_EVERYTHING",
+    "Allocation",
+    "Command",
+    "Context",
+    "Device",
+    "DeviceLostError",
+    "DeviceNotFoundError",
+    "DriverNotFoundError",
+    "Event",
+    "ImmediateQueue",
+    "InOrderQueue",
+    "InvalidEventError",
+    "InvalidEventWaitListError",
+    "InvalidMemObjectError",
+    "InvalidUsmSizeError",
+    "InvalidValueError",
+    "LoaderNotFoundError",
+    "LoaderTooOldError",
+    "OutOfHostMemoryError",
+    "OutOfMemoryError",
+    "Platform",
+    "Pool",
+    "PoolStatistics",
+    "Queue",
+    "ReusePolicy",
+    "UnsupportedFeatureError",
+    "UrError",
+    "UrResult",
+    "UsmType",
+    "adapter_names",
+]

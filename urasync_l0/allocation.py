@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""An allocation as users hold it."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from urasync_l0.enums import UsmType
+from urasync_l0.native_context import AllocationFinalizer, NativeContext
+from urasync_l0.pool import Block, QueueOrder
+from urasync_l0.result import InvalidMemObjectError, UnsupportedFeatureError
+from urasync_l0.ze import host_memory
+
+if TYPE_CHECKING:
+    from urasync_l0.queue import Queue
+    from urasync_l0.recorded_event import Event
+    from urasync_l0.usm_pool import Pool
+
+
+class DroppedAllocation(AllocationFinalizer):
+    """Frees, on the queue that allocated it, what nobody holds any more."""
+
+    __slots__ = ("block", "order")
+    block: Block
+    order: QueueOrder
+
+    def run(self, context: NativeContext) -> None:
+        """Free the block unless that happened in another way meanwhile."""
+        block = self.block
+        if context.live.get(block.address) is self:
+            context.registry.claim(block.address)
+            del context.live[block.address]
+            block.heap.pool.free(block, self.order, self.order.sequence + 1)
+
+    def forget(self) -> None:
+        """The memory was freed in another way."""
+        allocation = self()
+        if allocation is not None:
+            allocation.is_freed = True
+
+
+class Allocation:
+    """Memory that a queue allocated. Freed by `free`, by leaving a ``with`` block, or when dropped.
+
+    Work that uses the memory must be ordered after the allocation, and the free after that work:
+    by the same queue's order, or by events. A dropped allocation is freed in the order of the queue
+    that made it; pass the events of other queues to `free` instead.
+
+    Attributes
+    ----------
+    ptr
+        The address.
+    nbytes
+        The size asked for, in bytes.
+    kind
+        DEVICE, SHARED or HOST.
+    queue
+        The queue that allocated it, which also frees it unless told otherwise.
+    pool
+        The pool that it comes from.
+    event
+        The event of the allocation, if one was asked for.
+    is_freed
+        Whether it was freed.
+    """
+
+    __slots__ = ("__weakref__", "event", "is_freed", "kind", "nbytes", "pool", "ptr", "queue")
+
+    def __init__(
+        self,
+        queue: Queue,
+        ptr: int,
+        nbytes: int,
+        kind: UsmType,
+        pool: Pool,
+        event: Event | None,
+    ) -> None:
+        self.queue = queue
+        self.ptr = ptr
+        self.nbytes = nbytes
+        self.kind = kind
+        self.pool = pool
+        self.event = event
+        self.is_freed = False
+
+    def __repr__(self) -> str:
+        state = ", freed" if self.is_freed else ""
+        return (
+            f"Allocation({self.kind.name}, {self.nbytes} bytes at {self.ptr:#x}, "
+            f"queue {self.queue.id}{state})"
+        )
+
+    def free(
+        self, queue: Queue | None = None, wait: Iterable[Event] = (), event: bool = False
+    ) -> Event | None:
+        """Give the memory back in the order of a queue; see `Queue.free`.
+
+        Without a queue it is the one that allocated it. If that is closed, its work is complete and
+        the memory is free at once; there is no event then.
+        """
+        if queue is None:
+            queue = self.queue
+            if queue.is_closed and not event and not wait:
+                self._free_at_once()
+                return None
+        return queue.free(self, wait=wait, event=event)
+
+    def _free_at_once(self) -> None:
+        native = self.queue.native
+        if native.attention:
+            native.attend()
+        self.require_live()
+        self.is_freed = True
+        native.live[self.ptr].run(native)
+
+    def __enter__(self) -> Allocation:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if not self.is_freed and not self.queue.native.is_closed:
+            self.free()
+
+    def require_live(self) -> None:
+        """Raise InvalidMemObjectError if the allocation is freed."""
+        if self.is_freed:
+            raise InvalidMemObjectError(f"{self!r} cannot be used any more.")
+
+    # -- views of host and shared memory -----------------------------------------------------------
+
+    def __buffer__(self, flags: int) -> builtins.memoryview:
+        # Called by memoryview() and the like from Python 3.12 on.
+        try:
+            return self.memoryview()
+        except UnsupportedFeatureError as error:
+            raise BufferError(str(error)) from error
+
+    def memoryview(self) -> builtins.memoryview:
+        """The bytes as a writable view, which keeps the allocation alive; no copy.
+
+        Nothing orders the host's reads and writes with the queue's work: finish the queue, or wait
+        for an event, before looking at what it wrote.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            For device memory, which the host cannot read; copy it to host memory.
+        InvalidMemObjectError
+            If the allocation is freed.
+        """
+        self.require_live()
+        if self.kind is UsmType.DEVICE:
+            raise UnsupportedFeatureError(
+                f"The host cannot read {self!r}; copy it to a host allocation or buffer with "
+                "Queue.memcpy."
+            )
+        return host_memory.view(self.ptr, self.nbytes, self)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """NumPy's view of host and shared memory, as bytes."""
+        self.require_live()
+        if self.kind is UsmType.DEVICE:
+            # NumPy then takes it for an object without an interface, as it should.
+            raise AttributeError("device memory has no __array_interface__")
+        return {
+            "version": 3,
+            "shape": (self.nbytes,),
+            "typestr": "|u1",
+            "data": (self.ptr, False),
+        }
+
+    @property
+    def __sycl_usm_array_interface__(self) -> dict[str, Any]:
+        """The view of SYCL libraries such as dpctl, as bytes.
+
+        ``syclobj`` names the device; the memory belongs to this package's own context on it.
+        """
+        self.require_live()
+        return {
+            "version": 1,
+            "shape": (self.nbytes,),
+            "typestr": "|u1",
+            "strides": None,
+            "offset": 0,
+            "data": (self.ptr, False),
+            "syclobj": f"level_zero:gpu:{self.queue.device.index}",
+        }

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Enqueued allocations and frees over pool events: how the legacy adapter waits and signals.
+
+A pool event must be unsignalled when its signal is appended, and must stay as it is until every
+wait for it has passed. So an event is taken from those that were reset, and each wait is noted with
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from urasync_l0.command_list import CommandList
+from urasync_l0.event_source import NativeEvent
+
+
+class AsyncAlloc(CommandList):
+    """An in-order immediate list that signals events of native pools."""
+
+    def _take_event(self) -> NativeEvent:
+        # Here, where no lock is held, since it may ask and reset.
+        self.events.recycle()
+        return self.events.take()
+
+    def _note_waits(self, waits: Sequence[NativeEvent], number: int) -> None:
+        for event in waits:
+            event.source.waited(event, self.order, number)
+
+    def _note_synchronised(self) -> None:
+        self.events.recycle()

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The in-order immediate list behind one queue, and its place in the order of queues.
+
+Everything that is appended to a native list goes through here, under the queue's lock and counted
+in the queue's order. It is also what the pool core sees of a queue: markers and waits. Adapters add
+what their events need.
+
+A command list does not know the Python queue that it serves, so a dropped queue can be collected;
+the list then lives on until its commands are complete.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Sequence
+from typing import Protocol
+
+from urasync_l0.device import Device
+from urasync_l0.event_source import EventSource, NativeEvent
+from urasync_l0.native_context import NativeContext
+from urasync_l0.pool import Mark, MarkerEvent
+from urasync_l0.result import DeviceLostError, InvalidQueueError, UrError
+from urasync_l0.ze import command_list as ze_list
+from urasync_l0.ze import loader
+from urasync_l0.ze.command_list import INFINITE, EventArray
+from urasync_l0.ze.handles import CommandListHandle, EventHandle
+
+_KEPT_POLLED = 64
+"""With so many kept objects, a marker is placed to learn which of them may go."""
+
+_KEPT_AT_MOST = 1024
+"""With so many, the call waits for the oldest."""
+
+
+class Transfer(Protocol):
+    """A fill or copy command."""
+
+    def append(
+        self,
+        command_list: CommandListHandle,
+        signal: EventHandle | None,
+        waits: EventArray | None,
+    ) -> None:
+        """Append it to a list."""
+
+
+class PassedMarker:
+    """The marker of a queue that has finished for good: complete, and no native event at all."""
+
+    def __init__(self, mark: Mark) -> None:
+        self.mark = mark
+
+    def query(self) -> bool:
+        """It has happened."""
+        return True
+
+    def wait(self, timeout_ns: int) -> bool:
+        """It has happened."""
+        return True
+
+    def release(self) -> None:
+        """Nothing to give back."""
+
+
+class CommandList(ABC):
+    """One native in-order list, with its order. Any thread may call."""
+
+    def __init__(
+        self,
+        context: NativeContext,
+        device: Device,
+        handle: CommandListHandle,
+        events: EventSource,
+    ) -> None:
+        self.context = context
+        self.device = device
+        self.handle = handle
+        self.events = events
+        self.is_closing = False
+        self._is_destroyed = False
+        self._close_lock = threading.Lock()
+        self._waiting = 0
+        self._can_synchronize = loader.has("zeCommandListHostSynchronize")
+        self._kept: deque[tuple[int, object]] = deque()
+        self.order = context.domain.add_queue(self)
+        context.lists[self.order.id] = self
+
+    # -- what the adapters' events need ------------------------------------------------------------
+
+    @abstractmethod
+    def _take_event(self) -> NativeEvent:
+        """An event that the list can signal. The caller holds no lock."""
+
+    @abstractmethod
+    def _note_waits(self, waits: Sequence[NativeEvent], number: int) -> None:
+        """Command ``number`` waits for the events. The caller holds the order's lock."""
+
+    def _note_synchronised(self) -> None:  # noqa: B027  not every adapter cares
+        """The host has waited for the whole list. The caller holds no lock."""
+
+    # -- what the pool core asks for ---------------------------------------------------------------
+
+    def append_marker(self) -> MarkerEvent:
+        """Append one signal; it covers everything before it."""
+        event = self._take_event()
+        try:
+            with self.order.lock:
+                if not self._is_destroyed:
+                    self._append_signal(event)
+                    return event
+                mark = self.order.mark_here()
+        except BaseException:
+            self.events.put_back(event)
+            raise
+        self.events.put_back(event)
+        return PassedMarker(mark)
+
+    def append_wait(self, event: MarkerEvent) -> None:
+        """Append a wait for another queue's marker, and merge its mark into the order's clock."""
+        if isinstance(event, NativeEvent):
+            with self.order.lock:
+                self._require_open()
+                self._append_waits((event,))
+
+    # -- alloc, free, record, wait: a place in the order -------------------------------------------
+
+    def place(
+        self, waits: Sequence[NativeEvent], *, signal: bool
+    ) -> tuple[NativeEvent | None, int]:
+        """Append one wait for ``waits``, if any, then one signal, if asked for.
+
+        Returns the signalled event and the stamp of the place between the two: the number of the
+        next command after the wait. A wait that was appended before the signal failed stays, which
+        only makes the queue wait for what the caller wanted anyway.
+        """
+        event = self._take_event() if signal else None
+        order = self.order
+        try:
+            with order.lock:
+                self._require_open()
+                if waits:
+                    self._append_waits(waits)
+                stamp = order.sequence + 1
+                if event is not None:
+                    self._append_signal(event)
+        except BaseException:
+            if event is not None:
+                self.events.put_back(event)
+            raise
+        return event, stamp
+
+    def _append_signal(self, event: NativeEvent) -> None:
+        ze_list.append_signal_event(self.handle, event.handle)
+        self.order.advance()
+        event.mark = self.order.mark_here()
+
+    def _append_waits(self, waits: Sequence[NativeEvent]) -> None:
+        ze_list.append_wait_on_events(self.handle, _array(waits))
+        self._waits_appended(waits, self.order.advance())
+
+    def _waits_appended(self, waits: Sequence[NativeEvent], number: int) -> None:
+        self._note_waits(waits, number)
+        for event in waits:
+            self.order.merge(event.mark)
+
+    # -- fill and copy -----------------------------------------------------------------------------
+
+    def transfer(
+        self,
+        steps: Sequence[Transfer],
+        waits: Sequence[NativeEvent],
+        *,
+        signal: bool,
+        keep: Sequence[object],
+    ) -> NativeEvent | None:
+        """Append fills and copies: the first one waits, the last one signals.
+
+        ``keep`` lives until they are complete. When a later step fails, those before it stay: they
+        write nothing but what the call was to write.
+        """
+        event = self._take_event() if signal else None
+        order = self.order
+        array = _array(waits) if waits else None
+        number = 0
+        try:
+            with order.lock:
+                self._require_open()
+                try:
+                    for step in steps:
+                        last = event if step is steps[-1] else None
+                        step.append(self.handle, None if last is None else last.handle, array)
+                        number = order.advance()
+                        if array is not None:
+                            self._waits_appended(waits, number)
+                            array = None
+                finally:
+                    if number:
+                        self._kept.extend((number, thing) for thing in keep)
+                if event is not None:
+                    event.mark = order.mark_here()
+        except BaseException:
+            if event is not None:
+                self.events.put_back(event)
+            raise
+        if self._kept:
+            self._let_go()
+        return event
+
+    def _let_go(self) -> None:
+        """Drop kept objects whose commands are complete, and see that they stay few."""
+        kept = self._kept
+        order = self.order
+        self._drop_kept()
+        if len(kept) >= _KEPT_POLLED:
+            marker = order.marker_covering(kept[0][0])
+            try:
+                if len(kept) >= _KEPT_AT_MOST and marker.event.wait(INFINITE):
+                    order.retire(marker)
+            finally:
+                order.drop_marker(marker)
+            order.poll_markers(4)
+            self._drop_kept()
+
+    def _drop_kept(self) -> None:
+        gone = []  # dropped without the lock: their owners may have finalizers
+        with self.order.lock:
+            while self._kept and self._kept[0][0] <= self.order.completed:
+                gone.append(self._kept.popleft())
+        del gone
+
+    # -- finish and close --------------------------------------------------------------------------
+
+    def synchronise(self, timeout_ns: int) -> bool:
+        """Wait until everything appended so far is complete; tell whether it is.
+
+        Then idle memory above the pools' release thresholds goes back to the driver.
+        """
+        mark = self._wait_for_all(timeout_ns)
+        if mark is None:
+            return False
+        self.context.registry.synchronised(mark)
+        self._note_synchronised()
+        if self._kept:
+            self._drop_kept()
+        return True
+
+    def _wait_for_all(self, timeout_ns: int) -> Mark | None:
+        """The mark up to which the list is complete; None when the time ran out."""
+        if not self._can_synchronize:
+            marker = self.append_marker()
+            try:
+                return marker.mark if marker.wait(timeout_ns) else None
+            finally:
+                marker.release()
+        order = self.order
+        with order.lock:
+            if self._is_destroyed:
+                return order.mark_here()
+            # A number of its own, so that a free during the wait is not taken for complete.
+            order.advance()
+            mark = order.mark_here()
+            self._waiting += 1
+        try:
+            return mark if ze_list.host_synchronize(self.handle, timeout_ns) else None
+        finally:
+            with order.lock:
+                self._waiting -= 1
+
+    def is_idle(self) -> bool:
+        """Whether everything appended so far is complete; asks the driver, never waits."""
+        return self.synchronise(0)
+
+    def close(self, timeout_ns: int = INFINITE) -> bool:
+        """Complete the list and destroy it; its pending blocks become idle. Idempotent.
+
+        Tells False, with the list open as before, when ``timeout_ns`` nanoseconds were not enough.
+        Nothing waits for the list of a lost device.
+        """
+        with self._close_lock:
+            if self._is_destroyed:
+                return True
+            self.is_closing = True
+            closed = False
+            try:
+                closed = self._complete_and_destroy(timeout_ns)
+            finally:
+                self.is_closing = closed
+            if not closed:
+                return False
+        self.order.close()
+        self._kept.clear()
+        self.context.lists.pop(self.order.id, None)
+        return True
+
+    def _complete_and_destroy(self, timeout_ns: int) -> bool:
+        """Destroy the list once it is complete; False when the time ran out before.
+
+        Others may still append markers for the core, and wait for the list, meanwhile.
+        """
+        order = self.order
+        context = self.context
+        while True:
+            try:
+                mark = None if context.lost else self._wait_for_all(timeout_ns)
+                if mark is not None:
+                    context.registry.synchronised(mark)
+            except DeviceLostError as error:
+                context.lose(error)
+                mark = None
+            if mark is None and not context.lost:
+                return False
+            with order.lock:
+                if mark is None or (order.sequence == mark.number and not self._waiting):
+                    try:
+                        ze_list.destroy(self.handle)
+                    except UrError:
+                        if mark is not None:
+                            raise
+                    self._is_destroyed = True
+                    return True
+
+    def _require_open(self) -> None:
+        if self.is_closing:
+            raise InvalidQueueError(f"Queue {self.order.id} is closed.")
+
+
+def _array(events: Sequence[NativeEvent]) -> EventArray:
+    return ze_list.event_array([event.handle for event in events])

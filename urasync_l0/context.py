@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A context: the adapter, the devices, their pools, and the end of it all."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from urasync_l0.adapter import find_adapter
+from urasync_l0.device import Device
+from urasync_l0.enums import UsmType
+from urasync_l0.native_context import Finalizer, NativeContext
+from urasync_l0.platform import Platform, default_platform
+from urasync_l0.pool import HeapKey, ReusePolicy
+from urasync_l0.pool import Pool as PoolCore
+from urasync_l0.queue import CurrentPool, Queue
+from urasync_l0.result import InvalidDeviceError, InvalidValueError, UrError
+from urasync_l0.usm_memory import (
+    HOST_INDEX,
+    ExpandingSegments,
+    choose_expanding_segments,
+    heap_sources,
+)
+from urasync_l0.usm_pool import Pool, checked_size
+from urasync_l0.ze import context as ze_context
+from urasync_l0.ze import loader
+from urasync_l0.ze.command_list import INFINITE
+from urasync_l0.ze.loader import DriverName
+
+EXIT_TIMEOUT_NS = 10_000_000_000
+"""How long, in nanoseconds, the interpreter's exit waits for each queue that is still busy."""
+
+
+class Context:
+    """Devices with their pools, and the queues on them. Any thread may use it. Sizes are bytes.
+
+    Parameters
+    ----------
+    adapter
+        "v2" (counter-based events) or "legacy" (events of pools).
+    driver
+        "system" or "software"; None for the process's earlier choice, else URASYNC_L0_DRIVER, else
+        the system's. A process has one driver.
+    devices
+        Devices of the platform, or their numbers; None for all.
+    expanding_segments
+        Whether device memory is mapped page by page: "on", "off", or "auto" for where other
+        libraries know such memory too. None for URASYNC_L0_EXPANDING_SEGMENTS, else "auto". Where
+        the driver cannot, pools use separate allocations.
+
+    Raises
+    ------
+    LoaderNotFoundError, LoaderTooOldError, DriverNotFoundError, DeviceNotFoundError
+        If Level Zero cannot be used; the message says what to install or set.
+    InvalidOperationError
+        If the process uses another driver already.
+    InvalidValueError
+        If a name is unknown.
+    InvalidDeviceError
+        If the platform does not have one of the devices.
+    UnsupportedFeatureError
+        If the loader or the driver lacks what the adapter needs.
+    """
+
+    def __init__(
+        self,
+        adapter: str = "v2",
+        driver: DriverName | None = None,
+        devices: Iterable[Device | int] | None = None,
+        *,
+        expanding_segments: ExpandingSegments | None = None,
+    ) -> None:
+        self._adapter = find_adapter(adapter)
+        expanding = choose_expanding_segments(expanding_segments)
+        loader.choose_driver(driver)
+        self.driver_name: DriverName = loader.initialise().name
+        _close_dropped()
+        self.platform = default_platform()
+        self.devices = _chosen(self.platform, devices)
+        handle = ze_context.create(self.platform.handle, [d.handle for d in self.devices])
+        try:
+            sources = heap_sources(handle, self.devices, expanding)
+            native = self.native = NativeContext(handle, self.devices, sources)
+            for device in self.devices:
+                native.events[device] = self._adapter.create_event_source(
+                    self.platform, native, device
+                )
+        except BaseException:
+            # What failed first matters more.
+            with suppress(UrError):
+                ze_context.destroy(handle)
+            raise
+        self._default_pools = tuple(self._device_pools())
+        self.current_pools = tuple(CurrentPool(pool) for pool in self._default_pools)
+        self.host_pool = self._make_pool(
+            "host pool", None, {(UsmType.HOST, HOST_INDEX)}, is_default=True
+        )
+        finalizer = _ContextFinalizer(self, _dropped.append)
+        finalizer.native = native
+        native.watch(finalizer)
+        self._finalizer = finalizer
+        _open.add(native)
+
+    def __repr__(self) -> str:
+        state = ", closed" if self.native.is_closed else ""
+        return (
+            f"Context({self.adapter_name} on the {self.driver_name} driver, "
+            f"{len(self.devices)} devices, {len(self.native.lists)} queues{state})"
+        )
+
+    @property
+    def adapter_name(self) -> str:
+        """The adapter's name."""
+        return self._adapter.name
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the context was closed."""
+        return self.native.is_closed
+
+    def has_expanding_segments(self, device: Device | int | None = None) -> bool:
+        """Whether the memory of a device, by default the first, is mapped page by page."""
+        key = (UsmType.DEVICE, self._position(device))
+        return self.native.sources[key].virtual is not None
+
+    # -- queues ------------------------------------------------------------------------------------
+
+    def create_queue(self, device: Device | int | None = None) -> Queue:
+        """A new queue on a device, by default the first.
+
+        Raises
+        ------
+        InvalidDeviceError
+            If the context does not have the device.
+        """
+        if self.native.attention:
+            self.native.attend()
+        chosen = self.devices[self._position(device)]
+        self.native.close_abandoned()
+        return self._adapter.create_queue(self, chosen)
+
+    # -- pools -------------------------------------------------------------------------------------
+
+    def default_pool(self, device: Device | int | None = None) -> Pool:
+        """The pool that a device, by default the first, always has."""
+        return self._default_pools[self._position(device)]
+
+    def create_pool(
+        self,
+        device: Device | int | None = None,
+        *,
+        release_threshold: int = 0,
+        maximum_size: int = 0,
+        policy: ReusePolicy | None = None,
+    ) -> Pool:
+        """A new pool.
+
+        Parameters
+        ----------
+        device
+            The device whose device and shared memory it gives; None for all kinds of memory on all
+            devices of the context.
+        release_threshold
+            Bytes that it keeps at a synchronisation; `KEEP_EVERYTHING` for all.
+        maximum_size
+            Limit in bytes on the driver memory that it holds; 0 is no limit.
+        policy
+            Which ways of reuse it may take; None for all.
+
+        Raises
+        ------
+        InvalidDeviceError
+            If the context does not have the device.
+        InvalidValueError
+            If a size is negative or above 2**64 - 1.
+        """
+        if self.native.attention:
+            self.native.attend()
+        checked_size("release_threshold", release_threshold)
+        checked_size("maximum_size", maximum_size)
+        if device is None:
+            chosen = None
+            name = "pool of the context"
+            keys = set(self.native.sources)
+        else:
+            position = self._position(device)
+            chosen = self.devices[position]
+            name = f"pool of device {chosen.index}"
+            keys = {(UsmType.DEVICE, position), (UsmType.SHARED, position)}
+        pool = self._make_pool(name, chosen, keys, is_default=False, policy=policy)
+        pool.release_threshold = release_threshold
+        pool.maximum_size = maximum_size
+        return pool
+
+    def _device_pools(self) -> Iterable[Pool]:
+        for position, device in enumerate(self.devices):
+            keys = {(UsmType.DEVICE, position), (UsmType.SHARED, position)}
+            yield self._make_pool(
+                f"default pool of device {device.index}", device, keys, is_default=True
+            )
+
+    def _make_pool(
+        self,
+        name: str,
+        device: Device | None,
+        keys: set[HeapKey],
+        *,
+        is_default: bool,
+        policy: ReusePolicy | None = None,
+    ) -> Pool:
+        sources: Mapping[HeapKey, Any] = {
+            key: source for key, source in self.native.sources.items() if key in keys
+        }
+        core = PoolCore(self.native.registry, sources, name=name, policy=policy)
+        return Pool(self, core, device, frozenset(keys), is_default=is_default)
+
+    def _position(self, device: Device | int | None) -> int:
+        if device is None:
+            return 0
+        if isinstance(device, Device):
+            if device in self.devices:
+                return self.devices.index(device)
+        elif 0 <= device < len(self.devices):
+            return device
+        raise InvalidDeviceError(
+            f"The context has no device {device!r}; it has {', '.join(map(repr, self.devices))}."
+        )
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def close(self, timeout_ns: int = INFINITE) -> bool:
+        """Complete all queues and give everything back, also what is still allocated. Idempotent.
+
+        Tells False when ``timeout_ns`` nanoseconds were not enough for a queue; the queues that
+        were complete are closed then, and the context can be closed again.
+        """
+        closed = self.native.close(timeout_ns)
+        if closed:
+            _open.discard(self.native)
+        return closed
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+
+class _ContextFinalizer(Finalizer):
+    """Leads from a dropped context to what it owns."""
+
+    __slots__ = ("native",)
+    native: NativeContext
+
+
+_open: set[NativeContext] = set()
+"""What the process owns of Level Zero."""
+
+_dropped: deque[Finalizer] = deque()
+"""Contexts that nobody holds any more; their queues and allocations went with them."""
+
+
+def _close_dropped() -> None:
+    while _dropped:
+        try:
+            finalizer = _dropped.popleft()
+        except IndexError:
+            break
+        assert isinstance(finalizer, _ContextFinalizer)
+        # One that is busy or whose driver fails is closed at exit.
+        with suppress(UrError):
+            if finalizer.native.close(timeout_ns=0):
+                _open.discard(finalizer.native)
+
+
+def _close_all() -> None:
+    """At exit, while the loader is still there: complete and release everything."""
+    for native in list(_open):
+        with suppress(UrError):
+            native.close(EXIT_TIMEOUT_NS)
+    _open.clear()
+
+
+def _disown_all() -> None:
+    """In a forked child: the driver stays with the parent."""
+    for native in _open:
+        native.disown()
+    _open.clear()
+    _dropped.clear()
+
+
+atexit.register(_close_all)
+os.register_at_fork(after_in_child=_disown_all)
+
+
+def _chosen(platform: Platform, devices: Iterable[Device | int] | None) -> Sequence[Device]:
+    if devices is None:
+        return platform.devices
+    chosen: list[Device] = []
+    for device in devices:
+        if isinstance(device, int):
+            if not 0 <= device < len(platform.devices):
+                raise InvalidDeviceError(f"{platform!r} has no device {device}.")
+            device = platform.devices[device]
+        elif device not in platform.devices:
+            raise InvalidDeviceError(f"{device!r} does not belong to {platform!r}.")
+        if device not in chosen:
+            chosen.append(device)
+    if not chosen:
+        raise InvalidValueError("A context needs at least one device.")
+    return tuple(chosen)

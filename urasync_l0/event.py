@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Events of the legacy adapter: events of native pools, which are reset before they serve again.
+
+A pool event is signalled once and stays so. Resetting it while a command still refers to it is
+undefined, so a returned event is *parked* until
+
+* its signal is known complete, and
+* every queue that waits for it is known to have passed that wait.
+
+Queues complete in order, so parked events stand in one line for each signalling queue and only the
+head of a line is asked about. Events whose own signal is complete but that others still wait for
+stand apart, and a queue that is slow to pass holds up nobody else's events.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from urasync_l0.event_source import EventSource, NativeEvent, SlotPools
+from urasync_l0.pool import QueueOrder
+from urasync_l0.ze import event as ze_event
+from urasync_l0.ze.handles import ContextHandle, DeviceHandle, EventHandle
+
+_RECYCLED_AT_ONCE = 4
+"""How many parked events one call looks at, so that no call pays for a long line."""
+
+_CROWDED = 64
+"""With so many awaited events parked, a marker is placed to learn how far their waiters are."""
+
+
+class PoolEvent(NativeEvent):
+    """An event of a native pool. ``waiters``: for each waiting queue, its last wait's number."""
+
+    __slots__ = ("waiters",)
+
+    def __init__(self, source: EventSource, handle: EventHandle) -> None:
+        super().__init__(source, handle)
+        self.waiters: dict[QueueOrder, int] = {}
+
+    def is_passed(self) -> bool:
+        """Whether every wait for the event is known to have been passed."""
+        return all(number <= order.completed for order, number in self.waiters.items())
+
+
+class PoolEvents(EventSource):
+    """The pool events of one device. Any thread may call."""
+
+    def __init__(self, context: ContextHandle, devices: Sequence[DeviceHandle]) -> None:
+        super().__init__()
+        self._pools = SlotPools(context, devices, counter_based=False)
+        self._parked: dict[QueueOrder, deque[PoolEvent]] = {}
+        self._awaited: deque[PoolEvent] = deque()
+
+    def _create(self) -> PoolEvent:
+        return PoolEvent(self, self._pools.create_event())
+
+    def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
+        """Keep the event from being reset before ``order``'s queue has passed the wait."""
+        assert isinstance(event, PoolEvent)
+        with self._lock:
+            event.waiters[order] = max(number, event.waiters.get(order, 0))
+
+    def give_back(self, event: NativeEvent) -> None:
+        """Park an event until it can be reset."""
+        assert isinstance(event, PoolEvent)
+        with self._lock:
+            line = self._parked.setdefault(event.mark.order, deque())
+            line.append(event)
+
+    def recycle(self) -> None:
+        """Reset a few parked events that nothing refers to any more, and make them ready."""
+        if not self._parked and not self._awaited:
+            return
+        self._sort_parked()
+        self._reset_passed()
+
+    def _sort_parked(self) -> None:
+        """Move parked events whose signal is complete to the awaited ones."""
+        with self._lock:
+            lines = list(self._parked.items())
+        for order, line in lines:
+            for _ in range(_RECYCLED_AT_ONCE):
+                with self._lock:
+                    head = line[0] if line else None
+                if head is None or not self._is_signalled(head):
+                    break
+                with self._lock:
+                    # Another thread may have moved it meanwhile.
+                    if line and line[0] is head:
+                        self._awaited.append(line.popleft())
+            with self._lock:
+                if not line and self._parked.get(order) is line:
+                    del self._parked[order]
+
+    def _is_signalled(self, event: PoolEvent) -> bool:
+        mark = event.mark
+        if not mark.is_complete():
+            if not event.query():
+                return False
+            mark.order.domain.complete(mark)
+        return True
+
+    def _reset_passed(self) -> None:
+        for _ in range(_RECYCLED_AT_ONCE):
+            with self._lock:
+                if not self._awaited:
+                    return
+                event = self._awaited.popleft()
+            if not event.is_passed():
+                if len(self._awaited) >= _CROWDED:
+                    _ask_waiters(event)
+                with self._lock:
+                    self._awaited.append(event)
+                continue
+            event.waiters.clear()
+            try:
+                ze_event.host_reset(event.handle)
+            except BaseException:
+                with self._lock:
+                    self._awaited.append(event)
+                raise
+            self._ready.append(event)
+
+    def close(self) -> None:
+        """Destroy the events and their pools; the context ends and no queue is left."""
+        self._parked.clear()
+        self._awaited.clear()
+        super().close()
+        self._pools.close()
+
+
+def _ask_waiters(event: PoolEvent) -> None:
+    """Find out, without blocking, whether the queues that wait for the event have passed."""
+    for order, number in list(event.waiters.items()):
+        if order.is_open and number > order.completed:
+            order.drop_marker(order.marker_covering(number))
+            order.poll_markers(_RECYCLED_AT_ONCE)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The legacy adapter: in-order immediate lists with events of native pools.
+
+It needs nothing newer than Level Zero 1.4 of the loader.
+"""
+
+from __future__ import annotations
+
+from urasync_l0.adapter import register
+from urasync_l0.async_alloc import AsyncAlloc
+from urasync_l0.context import Context
+from urasync_l0.device import Device
+from urasync_l0.event import PoolEvents
+from urasync_l0.event_source import EventSource
+from urasync_l0.native_context import NativeContext
+from urasync_l0.platform import Platform
+from urasync_l0.queue import Queue
+from urasync_l0.ze import command_list as ze_list
+
+
+class ImmediateQueue(Queue):
+    """A queue of the legacy adapter."""
+
+
+class LegacyAdapter:
+    """Queues whose events come from native pools and are reset before they serve again."""
+
+    name = "legacy"
+
+    def create_event_source(
+        self, platform: Platform, context: NativeContext, device: Device
+    ) -> EventSource:
+        """Pool events that every device of the context can wait for."""
+        return PoolEvents(context.handle, [each.handle for each in context.devices])
+
+    def create_queue(self, context: Context, device: Device) -> Queue:
+        """A queue over an in-order immediate list."""
+        native = context.native
+        handle = ze_list.create_immediate(
+            native.handle,
+            device.handle,
+            ordinal=device.queue_ordinal,
+            index=device.next_queue_index(),
+        )
+        return ImmediateQueue(context, AsyncAlloc(native, device, handle, native.events[device]))
+
+
+register(LegacyAdapter())

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a context owns of Level Zero: everything that has to be given back in the right order.
+
+Python objects that users hold refer to it, never the other way round, so a dropped context, queue
+or allocation can be collected. Collection calls no driver: it only puts a `Finalizer` into
+``attention``, which the next call of the context works off.
+
+``attention`` is also how the hot path learns of anything unusual with one look: it stays non-empty
+once the context is closed, forked away or lost.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from urasync_l0.device import Device
+from urasync_l0.pool import HeapKey, HeapSource, Mark, OrderDomain, PoolRegistry
+from urasync_l0.result import DeviceLostError, InvalidContextError, UninitializedError, UrError
+from urasync_l0.ze import context as ze_context
+from urasync_l0.ze.handles import ContextHandle
+from urasync_l0.ze.result import FORKED
+
+if TYPE_CHECKING:
+    from urasync_l0.command_list import CommandList
+    from urasync_l0.event_source import EventSource
+
+
+class Finalizer(weakref.ref[Any]):
+    """What is left to do when a user's object has been dropped.
+
+    The weak reference's callback is ``deque.append`` itself, so collection runs no Python code.
+    """
+
+    __slots__ = ()
+
+    def run(self, context: NativeContext) -> None:
+        """Do it. Called from an ordinary call, never from collection."""
+        raise NotImplementedError
+
+
+class _Stop(Finalizer):
+    """Keeps ``attention`` non-empty."""
+
+    __slots__ = ()
+
+
+class NativeContext:
+    """The native context, its queues' lists, events and pools. Any thread may call.
+
+    Attributes
+    ----------
+    registry
+        All pools, and every block in use by its address.
+    live
+        The finalizer of every allocation that has a Python object, by address.
+    finalizers
+        Those of all other objects; a weak reference calls nobody unless it lives itself.
+    lists
+        The open command lists by the id of their order.
+    abandoned
+        Those whose queue was dropped while they were busy.
+    """
+
+    def __init__(
+        self, handle: ContextHandle, devices: Sequence[Device], sources: dict[HeapKey, HeapSource]
+    ) -> None:
+        self.handle = handle
+        self.devices = tuple(devices)
+        self.sources = sources
+        self.domain = OrderDomain()
+        self.registry = PoolRegistry(self.domain)
+        self.registry.reclaimers.append(self.run_finalizers)
+        self.events: dict[Device, EventSource] = {}
+        self.lists: dict[int, CommandList] = {}
+        self.abandoned: list[CommandList] = []
+        self.attention: deque[Finalizer] = deque()
+        self.live: dict[int, AllocationFinalizer] = {}
+        self.finalizers: dict[int, Finalizer] = {}
+        self.lost: DeviceLostError | None = None
+        self.is_closed = False
+        self._is_released = False
+        self._process = os.getpid()
+
+    # -- what is not the usual case ----------------------------------------------------------------
+
+    def attend(self) -> None:
+        """Work off what collection left, or say why the context cannot be used any more.
+
+        Raises
+        ------
+        InvalidContextError
+            If the context is closed.
+        DeviceLostError
+            If a device was lost; nothing but closing the context works then.
+        UninitializedError
+            In a process forked from the one that made the context.
+        """
+        if self.is_closed:
+            raise InvalidContextError("The context is closed.")
+        if self._process != os.getpid():
+            raise UninitializedError(FORKED)
+        if self.lost is not None:
+            raise DeviceLostError(
+                "A device of the context was lost in an earlier call, so the context can only be "
+                f"closed. The first report: {self.lost}",
+                function=self.lost.function,
+            )
+        self.run_finalizers()
+
+    def run_finalizers(self) -> bool:
+        """Do what dropped objects left to do; tell whether there was anything."""
+        done = False
+        attention = self.attention
+        while attention:
+            try:
+                finalizer = attention.popleft()
+            except IndexError:  # another thread took the last one
+                break
+            if isinstance(finalizer, _Stop):
+                attention.append(finalizer)
+                break
+            finalizer.run(self)
+            done = True
+        return done
+
+    def watch(self, finalizer: Finalizer) -> None:
+        """Keep a finalizer until it has run or is not needed any more."""
+        self.finalizers[id(finalizer)] = finalizer
+
+    def unwatch(self, finalizer: Finalizer) -> bool:
+        """Forget a finalizer; tell whether it was still there."""
+        return self.finalizers.pop(id(finalizer), None) is not None
+
+    def close_abandoned(self) -> None:
+        """Close the lists of dropped queues that are complete by now; waits for none."""
+        for command_list in self.abandoned[:]:
+            if command_list.close(timeout_ns=0):
+                with suppress(ValueError):  # another thread did the same
+                    self.abandoned.remove(command_list)
+
+    def lose(self, error: DeviceLostError) -> None:
+        """Note that a device is lost: every later call fails at once."""
+        if self.lost is None:
+            self.lost = error
+            self._stop()
+
+    def disown(self) -> None:
+        """In a forked child: the driver is the parent's, and no call may reach it."""
+        self._stop()
+
+    def _stop(self) -> None:
+        self.attention.append(_Stop(_anchor))
+
+    def completed(self, mark: Mark) -> None:
+        """Note that a mark was seen complete."""
+        self.registry.completed(mark)
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def close(self, timeout_ns: int) -> bool:
+        """Complete the queues and give everything back; idempotent.
+
+        Tells False, with nothing but finished queues given back, when ``timeout_ns`` nanoseconds
+        were not enough for a queue; the context can then be closed again.
+        """
+        if self._is_released:
+            return True
+        if self._process != os.getpid():
+            self.is_closed = self._is_released = True
+            return True
+        self.run_finalizers()
+        for command_list in list(self.lists.values()):
+            if not command_list.close(timeout_ns):
+                return False
+        self.is_closed = True
+        self._stop()
+        self.live.clear()
+        self.finalizers.clear()
+        steps: list[Callable[[], object]] = [self.registry.close]
+        steps.extend(source.close for source in self.events.values())
+        steps.append(lambda: ze_context.destroy(self.handle))
+        for step in steps:
+            if self.lost is None:
+                step()
+            else:
+                # The driver may refuse anything about a lost device; what it takes is given back.
+                with suppress(UrError):
+                    step()
+        self._is_released = True
+        return True
+
+
+class AllocationFinalizer(Finalizer, ABC):
+    """The finalizer of an allocation: what the registry of live ones needs of it."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def forget(self) -> None:
+        """The memory was freed in another way."""
+
+
+class _Anchor:
+    """Something that lives as long as the module, for weak references that must not die."""
+
+
+_anchor = _Anchor()

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where the pool core's segments come from: USM allocations, and mapped pages.
+
+Implements the core's `DriverMemory` and `VirtualMemory` over Level Zero, and finds out by a probe
+whether a device's memory may be mapped page by page.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Literal, cast, get_args
+
+from urasync_l0.device import Device
+from urasync_l0.enums import UsmType
+from urasync_l0.pool import STEP, HeapKey, HeapSource, PhysicalPages
+from urasync_l0.result import DeviceLostError, InvalidValueError, UrError
+from urasync_l0.ze import memory as ze_memory
+from urasync_l0.ze import virtual_memory as ze_virtual
+from urasync_l0.ze.handles import ContextHandle, PhysicalMemHandle
+
+HOST_INDEX = -1
+"""Stands for the device in the heap key of host memory."""
+
+ExpandingSegments = Literal["auto", "on", "off"]
+
+EXPANDING_SEGMENTS_VARIABLE = "URASYNC_L0_EXPANDING_SEGMENTS"
+
+_ALIGNMENT = 64 << 10
+_RANGE_FACTOR = 4
+"""A reserved range is so many times the device's memory: addresses cost nothing, and room spares
+the core a second range when pages move about."""
+
+
+class UsmMemory:
+    """Memory of one kind in whole driver allocations; sizes are bytes.
+
+    Parameters
+    ----------
+    kind
+        HOST, DEVICE or SHARED.
+    device
+        The device that the memory belongs to; None for host memory.
+    maximum_allocation
+        The largest allocation that the device or devices can give.
+    """
+
+    def __init__(
+        self,
+        context: ContextHandle,
+        kind: UsmType,
+        device: Device | None,
+        maximum_allocation: int,
+    ) -> None:
+        self._context = context
+        self._kind = kind
+        self._device = device
+        self._maximum_allocation = maximum_allocation
+
+    @property
+    def maximum_allocation(self) -> int:
+        """The largest size in bytes that the driver can give in one allocation."""
+        return self._maximum_allocation
+
+    def allocate(self, size: int) -> int:
+        """Return the address of ``size`` new bytes."""
+        alignment = _ALIGNMENT if size >= _ALIGNMENT else 0
+        if self._device is None:
+            return ze_memory.alloc_host(self._context, size, alignment)
+        if self._kind is UsmType.SHARED:
+            return ze_memory.alloc_shared(self._context, self._device.handle, size, alignment)
+        return ze_memory.alloc_device(self._context, self._device.handle, size, alignment)
+
+    def free(self, address: int) -> None:
+        """Give an allocation back.
+
+        The plain free, not the blocking one: the core has proved that nothing uses the memory, and
+        a driver that waits for more than that would stall a trim behind an unrelated queue.
+        """
+        ze_memory.free(self._context, address)
+
+
+class MappedMemory:
+    """A device's memory, mapped page by page; sizes are bytes."""
+
+    def __init__(self, context: ContextHandle, device: Device) -> None:
+        self._context = context
+        self._device = device.handle
+        self._page_size = max(ze_virtual.query_page_size(context, device.handle, STEP), STEP)
+
+    @property
+    def page_size(self) -> int:
+        """The step in which memory is created and mapped."""
+        return self._page_size
+
+    def reserve(self, size: int) -> int:
+        """Reserve ``size`` bytes of addresses; no memory yet."""
+        return ze_virtual.reserve(self._context, size)
+
+    def release(self, address: int, size: int) -> None:
+        """Give a reserved range back."""
+        ze_virtual.free(self._context, address, size)
+
+    def create(self, size: int) -> PhysicalPages:
+        """Create ``size`` bytes of physical memory."""
+        return ze_virtual.create_physical(self._context, self._device, size)
+
+    def destroy(self, pages: PhysicalPages) -> None:
+        """Give physical memory back."""
+        ze_virtual.destroy_physical(self._context, cast(PhysicalMemHandle, pages))
+
+    def map(self, address: int, size: int, pages: PhysicalPages) -> None:
+        """Map physical memory for reading and writing."""
+        ze_virtual.map_memory(self._context, address, size, cast(PhysicalMemHandle, pages))
+
+    def unmap(self, address: int, size: int) -> None:
+        """Unmap a range."""
+        ze_virtual.unmap(self._context, address, size)
+
+
+def choose_expanding_segments(setting: str | None) -> ExpandingSegments:
+    """The setting to use: the argument, else URASYNC_L0_EXPANDING_SEGMENTS, else "auto".
+
+    Raises
+    ------
+    InvalidValueError
+        If it is none of "auto", "on" and "off".
+    """
+    origin = "expanding_segments"
+    if setting is None:
+        setting = os.environ.get(EXPANDING_SEGMENTS_VARIABLE, "auto")
+        origin = EXPANDING_SEGMENTS_VARIABLE
+    for known in get_args(ExpandingSegments):
+        if setting == known:
+            return cast(ExpandingSegments, known)
+    raise InvalidValueError(f"{origin} is {setting!r}; it must be 'auto', 'on' or 'off'.")
+
+
+def heap_sources(
+    context: ContextHandle, devices: Sequence[Device], expanding: ExpandingSegments
+) -> dict[HeapKey, HeapSource]:
+    """Where the memory of each kind and each of the context's devices comes from."""
+    sources: dict[HeapKey, HeapSource] = {}
+    for position, device in enumerate(devices):
+        largest = device.max_allocation
+        virtual = probe(context, device, expanding)
+        sources[UsmType.DEVICE, position] = HeapSource(
+            UsmMemory(context, UsmType.DEVICE, device, largest),
+            virtual,
+            0 if virtual is None else _range_size(device, virtual.page_size),
+        )
+        sources[UsmType.SHARED, position] = HeapSource(
+            UsmMemory(context, UsmType.SHARED, device, largest)
+        )
+    smallest = min(device.max_allocation for device in devices)
+    host = UsmMemory(context, UsmType.HOST, None, smallest)
+    sources[UsmType.HOST, HOST_INDEX] = HeapSource(host)
+    return sources
+
+
+def probe(
+    context: ContextHandle, device: Device, expanding: ExpandingSegments
+) -> MappedMemory | None:
+    """The device's mapped memory, or None when the setting or the driver rules it out.
+
+    Maps one page and takes it away again. "on" is content when that works; "auto" also wants the
+    driver to know the page as device memory, because other libraries refuse it otherwise.
+    """
+    if expanding == "off":
+        return None
+    try:
+        with ExitStack() as undo:
+            memory = MappedMemory(context, device)
+            page = memory.page_size
+            address = memory.reserve(page)
+            undo.callback(memory.release, address, page)
+            physical = memory.create(page)
+            undo.callback(memory.destroy, physical)
+            memory.map(address, page, physical)
+            undo.callback(memory.unmap, address, page)
+            kind = ze_memory.get_alloc_properties(context, address).type
+    except DeviceLostError:
+        raise
+    except UrError:
+        return None
+    if expanding == "auto" and kind is not ze_memory.MemoryType.DEVICE:
+        return None
+    return memory
+
+
+def _range_size(device: Device, page: int) -> int:
+    return -(-device.total_memory * _RANGE_FACTOR // page) * page

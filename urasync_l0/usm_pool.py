@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A pool as users hold it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from urasync_l0.device import Device
+from urasync_l0.enums import UsmType
+from urasync_l0.native_context import Finalizer, NativeContext
+from urasync_l0.pool import HeapKey, PoolStatistics
+from urasync_l0.pool import Pool as PoolCore
+from urasync_l0.result import (
+    InvalidArgumentError,
+    InvalidValueError,
+    UrError,
+)
+
+if TYPE_CHECKING:
+    from urasync_l0.context import Context
+
+KEEP_EVERYTHING = 2**64 - 1
+"""A release threshold, in bytes, that lets a pool keep all its memory at synchronisations."""
+
+
+class _PoolFinalizer(Finalizer):
+    __slots__ = ("core",)
+    core: PoolCore
+
+    def run(self, context: NativeContext) -> None:
+        if context.unwatch(self) and not self.core.is_closed:
+            # What the driver refuses to take back stays with the core until the context closes.
+            with suppress(UrError):
+                self.core.close()
+
+
+class Pool:
+    """Memory handed out and taken back in queue order. Any thread may use it. Sizes are bytes.
+
+    Made by `Context.create_pool`; the context and each device have one of their own. A pool that is
+    closed or dropped gives its memory back when its last allocation is freed and complete.
+
+    Attributes
+    ----------
+    context
+        The context that it belongs to.
+    device
+        The device whose memory it gives; None when it serves all devices, or the host only.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        core: PoolCore,
+        device: Device | None,
+        keys: frozenset[HeapKey],
+        *,
+        is_default: bool,
+    ) -> None:
+        self.context = context
+        self.core = core
+        self.device = device
+        self.keys = keys
+        self.is_default = is_default
+        native = self._native = context.native
+        self._finalizer: _PoolFinalizer | None = None
+        if not is_default:
+            self._finalizer = _PoolFinalizer(self, native.attention.append)
+            self._finalizer.core = core
+            native.watch(self._finalizer)
+
+    def __repr__(self) -> str:
+        numbers = self.statistics()
+        return f"Pool({self.name!r}, {numbers.used} of {numbers.reserved} bytes in use)"
+
+    @property
+    def name(self) -> str:
+        """What messages call the pool."""
+        return self.core.name
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes of the allocations that are not freed yet, each rounded up to 256."""
+        return self.statistics().used
+
+    @property
+    def reserved_bytes(self) -> int:
+        """Bytes of driver memory that the pool holds."""
+        return self.statistics().reserved
+
+    @property
+    def release_threshold(self) -> int:
+        """Bytes that the pool keeps at a synchronisation; idle memory above goes to the driver."""
+        return self.core.release_threshold
+
+    @release_threshold.setter
+    def release_threshold(self, nbytes: int) -> None:
+        self.core.release_threshold = checked_size("release_threshold", nbytes)
+
+    @property
+    def maximum_size(self) -> int:
+        """Limit in bytes on the driver memory that the pool holds; 0 is no limit."""
+        return self.core.maximum_size
+
+    @maximum_size.setter
+    def maximum_size(self, nbytes: int) -> None:
+        self.core.maximum_size = checked_size("maximum_size", nbytes)
+
+    def trim_to(self, nbytes: int) -> None:
+        """Give idle memory back to the driver while more than ``nbytes`` bytes are reserved.
+
+        Never blocks, and never touches memory that is in use or freed but not complete.
+        """
+        native = self._native
+        if native.attention:
+            native.attend()
+        self.core.trim_to(checked_size("nbytes", nbytes))
+
+    def statistics(self) -> PoolStatistics:
+        """The pool's numbers at this moment."""
+        return self.core.statistics()
+
+    def reset_peak_used(self) -> None:
+        """Set the peak of used bytes to the present value."""
+        self.core.reset_peak_used()
+
+    def reset_peak_reserved(self) -> None:
+        """Set the peak of reserved bytes to the present value."""
+        self.core.reset_peak_reserved()
+
+    def require(self, context: Context, key: HeapKey) -> PoolCore:
+        """The core of the pool, if it can serve an allocation.
+
+        Raises
+        ------
+        InvalidValueError
+            If the pool belongs to another context or another device.
+        InvalidArgumentError
+            If host memory is asked of a pool that has none.
+        """
+        if self.context is not context:
+            raise InvalidValueError(f"{self!r} belongs to another context.")
+        if key not in self.keys:
+            kind = key[0]
+            if kind is UsmType.HOST:
+                raise InvalidArgumentError(
+                    f"{self!r} serves a device and has no host memory; name no pool, or one that "
+                    "was made without a device."
+                )
+            raise InvalidValueError(
+                f"{self!r} has no {kind.name} memory of device {key[1]} of the context."
+            )
+        return self.core
+
+    def close(self) -> None:
+        """Refuse new allocations; the rest goes when its last allocation is freed and complete.
+
+        Raises
+        ------
+        InvalidValueError
+            If the pool is closed already, or a default pool, which lives as long as its context.
+        """
+        native = self._native
+        if native.attention:
+            native.attend()
+        if self.is_default or self._finalizer is None:
+            raise InvalidValueError(f"{self!r} lives as long as its context and is not closed.")
+        self.core.close()
+        native.unwatch(self._finalizer)
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if not self.core.is_closed and not self._native.is_closed:
+            self.close()
+
+
+def checked_size(name: str, nbytes: int) -> int:
+    """Return a size in bytes; raise InvalidValueError if it does not fit 64 bits."""
+    if not 0 <= nbytes < 2**64:
+        raise InvalidValueError(f"{name} is {nbytes}; it must be 0 to 2**64 - 1 bytes.")
+    return nbytes

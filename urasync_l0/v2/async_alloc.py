@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Enqueued allocations and frees over counter-based events: how the v2 adapter waits and signals.
+
+Any event that nobody asks about can be signalled, and a wait takes the event's number when it is
+appended. So there is nothing to reset and nothing to remember.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from urasync_l0.event_source import NativeEvent
+from urasync_l0.v2.command_list_manager import CommandListManager
+
+
+class AsyncAlloc(CommandListManager):
+    """An in-order immediate list that signals counter-based events."""
+
+    def _take_event(self) -> NativeEvent:
+        return self.events.take()
+
+    def _note_waits(self, waits: Sequence[NativeEvent], number: int) -> None:
+        """Nothing to note."""
