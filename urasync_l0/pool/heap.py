@@ -2,8 +2,8 @@
 """A heap: the blocks of one memory kind on one device, and who may take which of them.
 
 A block is *safe* for a queue when it is idle, when the queue itself freed it, or when the queue's
-clock covers its stamp. A request takes the smallest run of adjacent safe blocks that holds it: the
-run's front goes to the request, and what is left of the last block keeps its own stamp.
+clock covers its stamp. A request takes a run of adjacent safe blocks that holds it (see ``size_index`` for
+which): the run's front goes to the request, and what is left of the last block keeps its own stamp.
 
 Invariants (checked by `check`, which the tests call after every step):
 
@@ -55,8 +55,8 @@ class Heap:
 
         With ``undo``, the pieces are noted there as they were.
         """
-        fit = self.idle.best_fit(size)
-        own = view.sizes.best_fit(size)
+        fit = self.idle.find(size)
+        own = view.sizes.find(size)
         if own is not None and (fit is None or own[0] <= fit[0]):
             fit = own
         if fit is None:
@@ -252,13 +252,13 @@ class Heap:
         del self.views[view.order]
 
     def foreign_fit(self, view: RunIndex, size: int) -> tuple[QueueOrder, int] | None:
-        """Find the smallest run that is safe for one other queue: that queue, and the stamp that
+        """Find a run that is safe for one other queue: that queue, and the stamp that
         a marker on it must cover."""
         best: tuple[int, Block] | None = None
         owner: QueueOrder | None = None
         for other in self.views.values():
             if other is not view and other.order.is_open:
-                fit = other.sizes.best_fit(size)
+                fit = other.sizes.find(size)
                 if fit is not None and (best is None or fit[0] < best[0]):
                     best, owner = fit, other.order
         if best is None or owner is None:
