@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(URASYNC_BUILDING_DRIVER)
+#if defined(__GNUC__)
 #pragma GCC visibility push(default)
 #endif
 
@@ -54,7 +54,11 @@ int32_t urasync_gate_open(uint64_t list);
 // How often the gate of `list` is closed now.
 int32_t urasync_gate_depth(uint64_t list, uint32_t *depth);
 
-// Waits until the worker of `list` stands at its closed gate with a command to run.
+// Lets the first `number` commands that were appended to `list` run and holds the next, in addition
+// to the gate; UINT64_MAX, the state at creation, holds none. Commands that run already go on.
+int32_t urasync_gate_limit(uint64_t list, uint64_t number);
+
+// Waits until the worker of `list` stands at its closed gate, or its limit, with a command to run.
 // URASYNC_CONTROL_TIMED_OUT after `timeout_ns` without that, or when the gate is not closed.
 int32_t urasync_gate_wait_reached(uint64_t list, uint64_t timeout_ns);
 
@@ -64,7 +68,8 @@ int32_t urasync_gate_wait_reached(uint64_t list, uint64_t timeout_ns);
 int32_t urasync_gate_close_new(uint32_t device_index);
 int32_t urasync_gate_open_new(uint32_t device_index);
 
-// Opens every closed gate of every list and queue of the device, whatever its depth.
+// Opens every closed gate of every list and queue of the device, whatever its depth, and lifts
+// every limit.
 int32_t urasync_gate_open_all(uint32_t device_index);
 
 // --- Failures ----------------------------------------------------------------------------------
@@ -119,6 +124,9 @@ int32_t urasync_event_serial(uint64_t event, uint64_t *serial);
 // Commands that were appended to a list or queue, and those that completed.
 int32_t urasync_list_progress(uint64_t list, uint64_t *appended, uint64_t *completed);
 
+// Waits until the first `number` commands of a list or queue have completed.
+int32_t urasync_list_wait_completed(uint64_t list, uint64_t number, uint64_t timeout_ns);
+
 // --- Live objects ------------------------------------------------------------------------------
 //
 // A row for each object that was created and not destroyed yet. Kinds are numbered 0 .. count-1.
@@ -140,7 +148,7 @@ typedef struct urasync_live_row {
 // 0 for the number. Rows of objects that come or go meanwhile may or may not appear.
 size_t urasync_live_table(urasync_live_row *rows, size_t capacity);
 
-#if defined(URASYNC_BUILDING_DRIVER)
+#if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif
 
