@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Commands: what they wait for, what they do to memory, what they signal.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker.h"
+
+static _Atomic uint64_t completed = 0;
+
+uint64_t commands_completed(void) { return atomic_load(&completed); }
+
+uint64_t next_serial(void) { return atomic_fetch_add(&completed, 1) + 1; }
+
+uint64_t urasync_commands_completed(void) { return commands_completed(); }
+
+void command_add_range(command_t *command, const void *base, size_t size, bool written) {
+    if (size > 0) {
+        command->ranges[command->range_count++] = (byte_range_t){(uintptr_t)base, size, written};
+    }
+}
+
+static bool overlap(uintptr_t base, size_t size, uintptr_t other_base, size_t other_size) {
+    return base < other_base ? other_base - base < size : base - other_base < other_size;
+}
+
+bool command_touches(const command_t *command, uintptr_t base, size_t size) {
+    for (uint32_t i = 0; i < command->range_count; ++i) {
+        if (overlap(base, size, command->ranges[i].base, command->ranges[i].size)) {
+            return true;
+        }
+    }
+    if (command->action == ACTION_QUERY_TIMESTAMPS) {
+        for (uint32_t i = 0; i < command->query.count; ++i) {
+            const size_t offset = command->query.offsets != NULL
+                                      ? command->query.offsets[i]
+                                      : i * sizeof(ze_kernel_timestamp_result_t);
+            if (overlap(base, size, (uintptr_t)command->query.destination + offset,
+                        sizeof(ze_kernel_timestamp_result_t))) {
+                return true;
+            }
+        }
+    }
+    if (command->action == ACTION_EXECUTE_LISTS) {
+        for (uint32_t i = 0; i < command->execute.count; ++i) {
+            for (const command_t *inner = command->execute.lists[i]->first; inner != NULL;
+                 inner = inner->next) {
+                if (command_touches(inner, base, size)) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+void command_visit_events(const command_t *command, void (*visit)(event_t *, void *), void *arg) {
+    for (uint32_t i = 0; i < command->wait_count; ++i) {
+        if (command->waits[i].event != NULL) {
+            visit(command->waits[i].event, arg);
+        }
+    }
+    if (command->signal != NULL) {
+        visit(command->signal, arg);
+    }
+    if (command->action == ACTION_RESET_EVENT) {
+        visit(command->reset, arg);
+    }
+    if (command->action == ACTION_QUERY_TIMESTAMPS) {
+        for (uint32_t i = 0; i < command->query.count; ++i) {
+            visit(command->query.events[i], arg);
+        }
+    }
+}
+
+void command_free_arrays(command_t *command) {
+    if (command->waits != command->inline_waits) {
+        free(command->waits);
+    }
+    if (command->action == ACTION_QUERY_TIMESTAMPS) {
+        free(command->query.events);
+        free(command->query.offsets);
+    }
+}
+
+static void drop_event(event_t *event, void *argument) {
+    (void)argument;
+    event_drop(event);
+}
+
+static void release_event(event_t *event, void *argument) {
+    (void)argument;
+    event_release(event);
+}
+
+void command_discard(command_t *command) {
+    command_visit_events(command, command->recorded ? release_event : drop_event, NULL);
+    for (uint32_t i = 0; i < command->wait_count; ++i) {
+        timeline_release(command->waits[i].timeline);
+    }
+    command_free_arrays(command);
+    free(command);
+}
+
+static void fill(const command_t *command) {
+    const size_t size = command->ranges[0].size;
+    char *to = (char *)command->ranges[0].base;
+    const size_t pattern_size = command->fill.pattern_size;
+    if (pattern_size == 1) {
+        memset(to, command->fill.pattern[0], size);
+        return;
+    }
+    // Doubles what is there already; later parts are multiples of the pattern away.
+    size_t done = pattern_size < size ? pattern_size : size;
+    memcpy(to, command->fill.pattern, done);
+    while (done < size) {
+        const size_t limit = (size_t)64 * 1024; // stay within the cache
+        size_t part = done < limit ? done : limit - limit % pattern_size;
+        part = part < size - done ? part : size - done;
+        memcpy(to + done, to, part);
+        done += part;
+    }
+}
+
+static void copy_region(const command_t *command) {
+    for (size_t slice = 0; slice < command->region.slices; ++slice) {
+        for (size_t row = 0; row < command->region.rows; ++row) {
+            const region_side_t *to = &command->region.to;
+            const region_side_t *from = &command->region.from;
+            memcpy((char *)to->first + slice * to->slice + row * to->pitch,
+                   (const char *)from->first + slice * from->slice + row * from->pitch,
+                   command->region.width);
+        }
+    }
+}
+
+static void query_timestamps(const command_t *command) {
+    for (uint32_t i = 0; i < command->query.count; ++i) {
+        const event_t *event = command->query.events[i];
+        const ze_kernel_timestamp_data_t data = {.kernelStart = atomic_load(&event->start),
+                                                 .kernelEnd = atomic_load(&event->end)};
+        const ze_kernel_timestamp_result_t result = {.global = data, .context = data};
+        const size_t offset =
+            command->query.offsets != NULL ? command->query.offsets[i] : i * sizeof result;
+        memcpy(command->query.destination + offset, &result, sizeof result);
+        event_drop(command->query.events[i]);
+    }
+}
+
+static void execute_lists(worker_t *worker, command_t *command) {
+    for (uint32_t i = 0; i < command->execute.count; ++i) {
+        command_list_t *list = command->execute.lists[i];
+        for (command_t *inner = list->first; inner != NULL; inner = inner->next) {
+            worker_pass_gate(worker);
+            command_run(worker, inner);
+            timeline_advance(list->timeline);
+        }
+    }
+    lists_completed(worker, command);
+}
+
+static void act(worker_t *worker, command_t *command) {
+    switch (command->action) {
+    case ACTION_NONE:
+        break;
+    case ACTION_FILL:
+        fill(command);
+        break;
+    case ACTION_COPY:
+        memmove((void *)command->ranges[0].base, (const void *)command->ranges[1].base,
+                command->ranges[0].size);
+        break;
+    case ACTION_COPY_REGION:
+        copy_region(command);
+        break;
+    case ACTION_RESET_EVENT:
+        event_reset(command->reset);
+        event_drop(command->reset);
+        break;
+    case ACTION_WRITE_TIMESTAMP: {
+        const uint64_t ticks = device_ticks();
+        memcpy((void *)command->ranges[0].base, &ticks, sizeof ticks);
+        break;
+    }
+    case ACTION_QUERY_TIMESTAMPS:
+        query_timestamps(command);
+        break;
+    case ACTION_EXECUTE_LISTS:
+        execute_lists(worker, command);
+        break;
+    }
+}
+
+// What the host may free once it sees the signal is let go before the signal.
+void command_run(worker_t *worker, command_t *command) {
+    for (uint32_t i = 0; i < command->wait_count; ++i) {
+        wait_t *wait = &command->waits[i];
+        wait_for(wait, OS_FOREVER);
+        if (wait->event != NULL) {
+            event_drop(wait->event);
+        } else if (!command->recorded) {
+            timeline_release(wait->timeline);
+        }
+    }
+    event_t *signal = command->signal;
+    fence_t *fence = command->action == ACTION_EXECUTE_LISTS ? command->execute.fence : NULL;
+    const uint64_t start = signal != NULL && signal->timestamps ? device_ticks() : 0;
+    act(worker, command);
+    const uint64_t end = signal != NULL && signal->timestamps ? device_ticks() : 0;
+    const uint64_t serial = next_serial();
+    if (signal != NULL) {
+        event_complete(signal, start, end, serial);
+    }
+    if (fence != NULL) {
+        fence_complete(fence);
+    }
+}
