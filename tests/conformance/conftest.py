@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Contexts and queues of both adapters, on the chosen driver, with nothing left behind."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from tests.helpers.usm import KINDS, TIMEOUT_NS
+from urasync_l0 import Context, Queue, UsmType
+from urasync_l0.ze import loader
+from urasync_l0.ze.loader import DriverName
+
+if TYPE_CHECKING:
+    from urasync_l0.software_driver.controls import Controls
+
+
+@pytest.fixture(scope="session")
+def driver(request: pytest.FixtureRequest) -> DriverName:
+    """The driver of this process, chosen once."""
+    name = cast(DriverName, request.config.getoption("--driver"))
+    loader.choose_driver(name)
+    loader.initialise()
+    return name
+
+
+@pytest.fixture(scope="session")
+def _session_controls(driver: DriverName) -> "Controls | None":
+    if driver != "software":
+        return None
+    from urasync_l0.software_driver.controls import Controls
+
+    return Controls()
+
+
+@pytest.fixture
+def controls(_session_controls: "Controls | None") -> "Iterator[Controls]":
+    """The software driver's test controls."""
+    if _session_controls is None:
+        pytest.skip("needs the software driver's controls")
+    yield _session_controls
+    _session_controls.clear_failures()
+
+
+@pytest.fixture
+def make_context(
+    driver: DriverName, adapter: str, _session_controls: "Controls | None"
+) -> Iterator[Callable[..., Context]]:
+    """Makes contexts; at the end they are closed, and every native object must be gone."""
+    before = None if _session_controls is None else _session_controls.live_objects()
+    made: list[Context] = []
+
+    def make(**arguments: object) -> Context:
+        context = Context(adapter, driver, **arguments)  # type: ignore[arg-type]
+        made.append(context)
+        return context
+
+    yield make
+    if _session_controls is not None:
+        _session_controls.clear_failures()
+    for context in made:
+        assert context.close(TIMEOUT_NS), f"{context!r} does not close"
+    if _session_controls is not None:
+        assert _session_controls.live_objects() == before, "native objects are left"
+
+
+@pytest.fixture
+def context(make_context: Callable[..., Context]) -> Context:
+    """A context on all devices."""
+    return make_context()
+
+
+@pytest.fixture
+def queue(context: Context) -> Queue:
+    """A queue on the first device."""
+    return context.create_queue()
+
+
+@pytest.fixture
+def other_queue(context: Context, queue: Queue) -> Queue:
+    """A second queue on the first device."""
+    return context.create_queue()
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.name.lower())
+def kind(request: pytest.FixtureRequest) -> UsmType:
+    """Each kind of USM."""
+    return cast(UsmType, request.param)
