@@ -148,8 +148,9 @@ class FillPlan(NamedTuple):
 def plan_fill(address: int, pattern: bytes, nbytes: int, longest: int) -> FillPlan:
     """The commands that fill ``nbytes`` bytes with a pattern.
 
-    One fill where the device can: patterns of 1, 2, 4, … up to ``longest`` bytes. Any other pattern
-    is copied in once from the host, and then the filled part onto what follows, doubling each time.
+    One fill where the device can: patterns of 1, 2, 4, … up to ``longest`` bytes, at an address that
+    is a multiple of that. Otherwise the pattern is copied in once from the host, and then the filled
+    part onto what follows, doubling each time.
 
     Raises
     ------
@@ -161,7 +162,7 @@ def plan_fill(address: int, pattern: bytes, nbytes: int, longest: int) -> FillPl
         raise InvalidSizeError(
             f"{nbytes} bytes are no multiple of a pattern of {length} bytes; it cannot fill them."
         )
-    if length <= longest and not length & (length - 1):
+    if length <= longest and not length & (length - 1) and not address % length:
         return FillPlan((Fill(address, pattern, nbytes),), None)
     staged = pattern * min(nbytes // length, max(1, _STAGED // length))
     source = host_memory.pin(staged, writable=False)
