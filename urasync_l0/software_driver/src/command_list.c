@@ -210,3 +210,11 @@ ze_result_t ZE_APICALL zeCommandListGetFlags(ze_command_list_handle_t hCommandLi
     *pFlags = list->flags;
     return ZE_RESULT_SUCCESS;
 }
+
+// Graphs are not implemented, so no list is ever in capture.
+ze_result_t ZE_APICALL
+zeCommandListIsGraphCaptureEnabledExt(ze_command_list_handle_t hCommandList) {
+    ENTER(zeCommandListIsGraphCaptureEnabledExt);
+    CHECK_HANDLE(hCommandList, KIND_COMMAND_LIST);
+    return (ze_result_t)ZE_RESULT_QUERY_FALSE;
+}

@@ -186,7 +186,7 @@ URASYNC_IMPLEMENTED(CommandList, 17, pfnImmediateGetMode, zeCommandListImmediate
 URASYNC_IMPLEMENTED(CommandList, 17, pfnImmediateGetPriority, zeCommandListImmediateGetPriority)
 URASYNC_NOT_IMPLEMENTED(CommandList, 17, pfnBeginGraphCaptureExt, zeCommandListBeginGraphCaptureExt)
 URASYNC_NOT_IMPLEMENTED(CommandList, 17, pfnBeginCaptureIntoGraphExt, zeCommandListBeginCaptureIntoGraphExt)
-URASYNC_NOT_IMPLEMENTED(CommandList, 17, pfnIsGraphCaptureEnabledExt, zeCommandListIsGraphCaptureEnabledExt)
+URASYNC_IMPLEMENTED(CommandList, 17, pfnIsGraphCaptureEnabledExt, zeCommandListIsGraphCaptureEnabledExt)
 URASYNC_NOT_IMPLEMENTED(CommandList, 17, pfnEndGraphCaptureExt, zeCommandListEndGraphCaptureExt)
 URASYNC_NOT_IMPLEMENTED(CommandList, 17, pfnGetGraphExt, zeCommandListGetGraphExt)
 URASYNC_NOT_IMPLEMENTED(CommandList, 17, pfnAppendGraphExt, zeCommandListAppendGraphExt)

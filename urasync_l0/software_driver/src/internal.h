@@ -79,6 +79,7 @@ typedef struct object {
 void live_add(object_t *object, kind_t kind, const void *handle, int32_t device, uint64_t bytes,
               entry_t creator);
 void live_remove(object_t *object);
+void live_resize(object_t *object, uint64_t bytes);
 uint64_t live_count(kind_t kind);
 // Finds the live object of a handle and calls `visit` while it cannot go away.
 bool live_visit(kind_t kind, uint64_t handle, void (*visit)(object_t *, void *), void *argument);

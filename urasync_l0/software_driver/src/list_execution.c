@@ -3,9 +3,8 @@
 // Executions of regular lists, by a queue or by an immediate list.
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "worker.h"
+#include "append.h"
 
 ze_result_t lists_check(entry_t this_entry, const device_t *device, uint32_t ordinal,
                         uint32_t count, ze_command_list_handle_t *lists) {
@@ -82,4 +81,33 @@ void lists_completed(worker_t *worker, command_t *command) {
         atomic_fetch_sub(&lists[i]->pending, 1);
     }
     free(lists);
+}
+
+ze_result_t ZE_APICALL zeCommandListImmediateAppendCommandListsExp(
+    ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists,
+    ze_command_list_handle_t *phCommandLists, ze_event_handle_t hSignalEvent,
+    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents) {
+    ENTER(zeCommandListImmediateAppendCommandListsExp);
+    CHECK_HANDLE(hCommandListImmediate, KIND_COMMAND_LIST);
+    command_list_t *list = (command_list_t *)hCommandListImmediate;
+    if (!list->immediate) {
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    const ze_result_t valid =
+        lists_check(this_entry, list->device, list->ordinal, numCommandLists, phCommandLists);
+    if (valid != ZE_RESULT_SUCCESS) {
+        return valid;
+    }
+    command_t *command;
+    ze_result_t result =
+        append_prepare(list, this_entry, hSignalEvent, numWaitEvents, phWaitEvents, &command);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = lists_submit(command, numCommandLists, phCommandLists, NULL);
+    if (result != ZE_RESULT_SUCCESS) {
+        command_discard(command);
+        return result;
+    }
+    return append_submit(list, command);
 }

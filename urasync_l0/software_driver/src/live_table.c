@@ -76,6 +76,13 @@ void live_remove(object_t *object) {
     os_mutex_unlock(&list->mutex);
 }
 
+void live_resize(object_t *object, uint64_t bytes) {
+    live_list_t *list = &lists[atomic_load(&object->kind)];
+    os_mutex_lock(&list->mutex);
+    object->bytes = bytes;
+    os_mutex_unlock(&list->mutex);
+}
+
 uint64_t live_count(kind_t kind) { return atomic_load(&lists[kind].count); }
 
 bool live_visit(kind_t kind, uint64_t handle, void (*visit)(object_t *, void *), void *argument) {

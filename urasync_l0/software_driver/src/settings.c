@@ -124,8 +124,11 @@ static bool item_covers(const char *item, size_t length, const char *name) {
     return strlen(name) == length && strncmp(item, name, length) == 0;
 }
 
+// A copy, because the program may change its environment while other threads look here.
+static char *hidden = NULL;
+
 bool settings_hidden(const char *name) {
-    const char *item = getenv(PREFIX "HIDE");
+    const char *item = hidden;
     while (item != NULL && *item != '\0') {
         const size_t length = strcspn(item, ",");
         if (item_covers(item, length, name)) {
@@ -142,6 +145,10 @@ static bool hide(void) {
     const char *list = getenv(PREFIX "HIDE");
     if (list == NULL) {
         return true;
+    }
+    hidden = strdup(list);
+    if (hidden == NULL) {
+        return false;
     }
     for (const char *item = list; *item != '\0';) {
         const size_t length = strcspn(item, ",");

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Virtual memory: reserved address ranges, physical memory, and mappings of one into the other.
+// Virtual memory: reserved address ranges, and what is mapped into them.
 
 #include <stdlib.h>
 
-#include "internal.h"
+#include "physical_memory.h"
 
 enum { SMALL_PAGE = 64 * 1024 };
-
-typedef struct physical {
-    object_t object;
-    context_t *context;
-    device_t *device; // NULL of physical host memory
-    size_t size;
-    uint64_t store_offset;
-    uint32_t mappings; // under the mutex
-} physical_t;
 
 typedef struct mapping {
     range_node_t range;
@@ -31,7 +22,7 @@ typedef struct reservation {
     context_t *context;
 } reservation_t;
 
-static os_mutex_t mutex = OS_MUTEX_INITIALIZER;
+os_mutex_t virtual_memory_mutex = OS_MUTEX_INITIALIZER;
 static range_map_t reservations;
 static range_map_t mappings;
 
@@ -53,7 +44,7 @@ static os_access_t os_access(ze_memory_access_attribute_t access) {
 }
 
 bool mapping_find(const void *address, memory_facts_t *facts) {
-    os_mutex_lock(&mutex);
+    os_mutex_lock(&virtual_memory_mutex);
     const mapping_t *mapping = (const mapping_t *)range_map_find(&mappings, (uintptr_t)address);
     if (mapping != NULL) {
         const physical_t *physical = mapping->physical;
@@ -66,7 +57,7 @@ bool mapping_find(const void *address, memory_facts_t *facts) {
                                   .base = mapping->range.base,
                                   .size = mapping->range.size};
     }
-    os_mutex_unlock(&mutex);
+    os_mutex_unlock(&virtual_memory_mutex);
     return mapping != NULL;
 }
 
@@ -126,9 +117,9 @@ ze_result_t ZE_APICALL zeVirtualMemReserve(ze_context_handle_t hContext, const v
     reservation->context = (context_t *)hContext;
     context_adopt(reservation->context);
     live_add(&reservation->object, KIND_RESERVATION, address, NO_DEVICE, size, this_entry);
-    os_mutex_lock(&mutex);
+    os_mutex_lock(&virtual_memory_mutex);
     range_map_insert(&reservations, &reservation->range);
-    os_mutex_unlock(&mutex);
+    os_mutex_unlock(&virtual_memory_mutex);
     *pptr = address;
     return ZE_RESULT_SUCCESS;
 }
@@ -150,10 +141,10 @@ ze_result_t ZE_APICALL zeVirtualMemFree(ze_context_handle_t hContext, const void
     if (valid != ZE_RESULT_SUCCESS) {
         return valid;
     }
-    os_mutex_lock(&mutex);
+    os_mutex_lock(&virtual_memory_mutex);
     reservation_t *found = reservation_of((context_t *)hContext, ptr, size);
     if (found == NULL || found->range.base != (uintptr_t)ptr || found->range.size != size) {
-        os_mutex_unlock(&mutex);
+        os_mutex_unlock(&virtual_memory_mutex);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     range_node_t *inside;
@@ -163,85 +154,9 @@ ze_result_t ZE_APICALL zeVirtualMemFree(ze_context_handle_t hContext, const void
     range_map_remove(&reservations, &found->range);
     live_remove(&found->object);
     os_memory_unmap((void *)found->range.base, size);
-    os_mutex_unlock(&mutex);
+    os_mutex_unlock(&virtual_memory_mutex);
     context_abandon(found->context);
     free(found);
-    return ZE_RESULT_SUCCESS;
-}
-
-// --- Physical memory ----------------------------------------------------------------------------
-
-ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
-                                           ze_physical_mem_desc_t *desc,
-                                           ze_physical_mem_handle_t *phPhysicalMemory) {
-    enum { ON_DEVICE = 1, ON_HOST = 2 };
-    ENTER(zePhysicalMemCreate);
-    CHECK_HANDLE(hContext, KIND_CONTEXT);
-    CHECK_POINTER(desc);
-    CHECK_POINTER(phPhysicalMemory);
-    if (desc->flags > (ON_DEVICE | ON_HOST)) {
-        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-    }
-    context_t *context = (context_t *)hContext;
-    device_t *device = NULL;
-    if ((desc->flags & ON_HOST) == 0) {
-        CHECK_HANDLE(hDevice, KIND_DEVICE);
-        device = (device_t *)hDevice;
-        if (!context_has_device(context, device)) {
-            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        }
-    }
-    if (desc->size == 0 || desc->size % virtual_page(desc->size) != 0) {
-        return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
-    }
-    memory_collect_deferred();
-    physical_t *physical = calloc(1, sizeof *physical);
-    if (physical == NULL) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (device != NULL && !device_memory_take(device, desc->size)) {
-        free(physical);
-        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-    }
-    if (!os_store_take(desc->size, &physical->store_offset)) {
-        if (device != NULL) {
-            device_memory_give_back(device, desc->size);
-        }
-        free(physical);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    physical->context = context;
-    physical->device = device;
-    physical->size = desc->size;
-    context_adopt(context);
-    live_add(&physical->object, KIND_PHYSICAL_MEMORY, physical,
-             device != NULL ? (int32_t)device->index : NO_DEVICE, desc->size, this_entry);
-    *phPhysicalMemory = (ze_physical_mem_handle_t)physical;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL zePhysicalMemDestroy(ze_context_handle_t hContext,
-                                            ze_physical_mem_handle_t hPhysicalMemory) {
-    ENTER(zePhysicalMemDestroy);
-    CHECK_HANDLE(hContext, KIND_CONTEXT);
-    CHECK_HANDLE(hPhysicalMemory, KIND_PHYSICAL_MEMORY);
-    physical_t *physical = (physical_t *)hPhysicalMemory;
-    if (physical->context != (context_t *)hContext) {
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    os_mutex_lock(&mutex);
-    const bool mapped = physical->mappings > 0;
-    os_mutex_unlock(&mutex);
-    if (mapped) {
-        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    }
-    live_remove(&physical->object);
-    os_store_give_back(physical->store_offset, physical->size);
-    if (physical->device != NULL) {
-        device_memory_give_back(physical->device, physical->size);
-    }
-    context_abandon(physical->context);
-    free(physical);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -279,7 +194,7 @@ static bool cut_mapping(uintptr_t address) {
         mapping->range.size = kept + rest;
         return false;
     }
-    mapping->object.bytes = kept;
+    live_resize(&mapping->object, kept);
     return true;
 }
 
@@ -317,10 +232,10 @@ ze_result_t ZE_APICALL zeVirtualMemMap(ze_context_handle_t hContext, const void 
     if (offset % small_page() != 0) {
         return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
     }
-    os_mutex_lock(&mutex);
+    os_mutex_lock(&virtual_memory_mutex);
     const ze_result_t result = map(this_entry, (context_t *)hContext, ptr, size,
                                    (physical_t *)hPhysicalMemory, offset, access);
-    os_mutex_unlock(&mutex);
+    os_mutex_unlock(&virtual_memory_mutex);
     return result;
 }
 
@@ -341,7 +256,7 @@ ze_result_t ZE_APICALL zeVirtualMemUnmap(ze_context_handle_t hContext, const voi
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    os_mutex_lock(&mutex);
+    os_mutex_lock(&virtual_memory_mutex);
     if (reservation_of((context_t *)hContext, ptr, size) == NULL ||
         !covers_mappings((uintptr_t)ptr, size)) {
         result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -353,7 +268,7 @@ ze_result_t ZE_APICALL zeVirtualMemUnmap(ze_context_handle_t hContext, const voi
             remove_mapping((mapping_t *)inside);
         }
     }
-    os_mutex_unlock(&mutex);
+    os_mutex_unlock(&virtual_memory_mutex);
     return result;
 }
 
@@ -396,9 +311,9 @@ ze_result_t ZE_APICALL zeVirtualMemSetAccessAttribute(ze_context_handle_t hConte
     }
     ze_result_t result = range_check(ptr, size);
     if (result == ZE_RESULT_SUCCESS) {
-        os_mutex_lock(&mutex);
+        os_mutex_lock(&virtual_memory_mutex);
         result = set_access((context_t *)hContext, (uintptr_t)ptr, size, access);
-        os_mutex_unlock(&mutex);
+        os_mutex_unlock(&virtual_memory_mutex);
     }
     return result;
 }
@@ -431,7 +346,7 @@ ze_result_t ZE_APICALL zeVirtualMemGetAccessAttribute(ze_context_handle_t hConte
     const uintptr_t base = (uintptr_t)ptr;
     const uintptr_t limit = base + size;
     ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    os_mutex_lock(&mutex);
+    os_mutex_lock(&virtual_memory_mutex);
     if (reservation_of((context_t *)hContext, ptr, size) != NULL) {
         uintptr_t end;
         *access = access_at(base, limit, &end);
@@ -442,6 +357,6 @@ ze_result_t ZE_APICALL zeVirtualMemGetAccessAttribute(ze_context_handle_t hConte
         *outSize = (end < limit ? end : limit) - base;
         result = ZE_RESULT_SUCCESS;
     }
-    os_mutex_unlock(&mutex);
+    os_mutex_unlock(&virtual_memory_mutex);
     return result;
 }

@@ -484,6 +484,10 @@ ze_result_t ZE_APICALL zeCommandListImmediateGetPriority(ze_command_list_handle_
                                                          ze_command_queue_priority_t *pPriority);
 #endif
 
+#ifdef URASYNC_DECLARE_zeCommandListIsGraphCaptureEnabledExt
+ze_result_t ZE_APICALL zeCommandListIsGraphCaptureEnabledExt(ze_command_list_handle_t hCommandList);
+#endif
+
 #ifdef URASYNC_DECLARE_zeCommandListImmediateAppendCommandListsExp
 ze_result_t ZE_APICALL zeCommandListImmediateAppendCommandListsExp(
     ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists,
