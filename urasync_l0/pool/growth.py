@@ -29,7 +29,7 @@ from urasync_l0.pool.segment import Segment
 from urasync_l0.result import UrError
 
 STEP = 2 << 20
-"""Driver memory comes in multiples of this many bytes, or of the driver's page if that is larger."""
+"""Driver memory comes in multiples of this many bytes, or of the driver's page if larger."""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 """A heap: the blocks of one memory kind on one device, and who may take which of them.
 
 A block is *safe* for a queue when it is idle, when the queue itself freed it, or when the queue's
-clock covers its stamp. A request takes a run of adjacent safe blocks that holds it (see ``size_index`` for
-which): the run's front goes to the request, and what is left of the last block keeps its own stamp.
+clock covers its stamp. A request takes a run of adjacent safe blocks that holds it (``size_index``
+says which): the front of the run goes to the request, and what is left of the last block keeps its
+own stamp.
 
 Invariants (checked by `check`, which the tests call after every step):
 
@@ -33,6 +34,12 @@ _IN_USE = BlockState.IN_USE
 _PENDING = BlockState.PENDING
 _IDLE = BlockState.IDLE
 
+_MARK_EVERY = 64
+"""A queue with this many pending frees since its last marker gets one at the next allocation."""
+
+_MARK_SHARE = 64
+"""So does one whose unmarked frees are more than this part of a heap that several queues use."""
+
 
 class Heap:
     """Blocks of one kind and device. Sizes are bytes; guarded by the pool's lock."""
@@ -46,6 +53,7 @@ class Heap:
         self.used_bytes = 0
         self.pending_bytes = 0
         self.idle_bytes = 0
+        self.crowded = False
         self.frees = 0
 
     # -- handing out -------------------------------------------------------------------------------
@@ -119,13 +127,17 @@ class Heap:
 
     # -- taking back -------------------------------------------------------------------------------
 
-    def free(self, block: Block, order: QueueOrder, stamp: int) -> RunIndex:
+    def free(self, block: Block, order: QueueOrder, stamp: int) -> None:
         """Make a block in use pending: freed on ``order``'s queue at ``stamp``."""
         self.used_bytes -= block.size
         self.pending_bytes += block.size
         self.frees += 1
         block.age = self.frees
-        return self._set_pending(block, order, stamp)
+        view = self._set_pending(block, order, stamp)
+        view.unmarked_frees += 1
+        view.unmarked_bytes += block.size
+        if not self.crowded:
+            self.crowded = self._is_crowding(view)
 
     def _set_pending(self, block: Block, order: QueueOrder, stamp: int) -> RunIndex:
         block.state = _PENDING
@@ -133,7 +145,6 @@ class Heap:
         block.stamp = stamp
         view = self.view(order)
         view.pending[block] = None
-        view.unmarked += 1
         view.enter(block)
         return view
 
@@ -227,7 +238,7 @@ class Heap:
                 complete.append(block)
             if not order.is_open:
                 finished.append(order)
-        # In address order a block is at the front of its run: leaving is one step, however long it is.
+        # In address order a block is at the front of its run, so that leaving it is one step.
         complete.sort(key=_address)
         for block in complete:
             assert block.order is not None
@@ -241,6 +252,28 @@ class Heap:
         for order in finished:
             self._drop_view(self.views[order])
         return bool(complete)
+
+    def _is_crowding(self, view: RunIndex) -> bool:
+        """Tell whether a queue has freed so much since its last marker that it is time for one.
+
+        A queue alone needs markers only to keep its pending blocks few. Where several queues use
+        the heap, the others need to know early what is complete.
+        """
+        if view.unmarked_frees >= _MARK_EVERY:
+            return len(view.pending) >= _MARK_EVERY
+        held = self.used_bytes + self.pending_bytes + self.idle_bytes
+        return len(self.views) > 1 and view.unmarked_bytes * _MARK_SHARE > held
+
+    def crowding_views(self) -> list[RunIndex]:
+        """Return the views whose queues should get a marker; the caller sees to it."""
+        self.crowded = False
+        return [view for view in self.views.values() if view.pending and self._is_crowding(view)]
+
+    def mark(self, view: RunIndex) -> int:
+        """Note that a marker is being placed on the view's queue; return the stamp to cover."""
+        view.unmarked_bytes = 0
+        view.unmarked_frees = 0
+        return next(reversed(view.pending)).stamp if view.pending else 0
 
     def _drop_view(self, view: RunIndex) -> None:
         """Forget the view of a closed queue."""
@@ -296,7 +329,7 @@ class Heap:
                 view.remove(block)
 
     def withdraw_range(self, block: Block, start: int, end: int) -> Block:
-        """Cut the bytes from ``start`` to ``end`` out of an idle block, linked and without state."""
+        """Cut ``start`` to ``end`` out of an idle block, as a linked block without state."""
         self._withdraw(block)
         self.idle_bytes -= end - start
         middle = Block(self, start, end - start, _IN_USE)
@@ -367,11 +400,13 @@ class Heap:
             found = sum(block.size for block in blocks if block.state is state)
             assert found == total, f"{found} bytes {state.name}, counted {total}"
         idle = {block for block in blocks if block.state is _IDLE}
-        assert set(self.idle.at_least(1)) == idle and self.idle.count == len(idle)
+        assert set(self.idle.at_least(1)) == idle
+        assert self.idle.count == len(idle)
         pending = {block for block in blocks if block.state is _PENDING}
         assert {block for view in self.views.values() for block in view.pending} == pending
         for block in pending:
-            assert block.order is not None and block in self.views[block.order].pending
+            assert block.order is not None
+            assert block in self.views[block.order].pending
             assert block.views[0] is self.views[block.order]
             assert len(set(block.views)) == len(block.views)
         assert all(not block.views for block in blocks if block.state is not _PENDING)

@@ -295,7 +295,7 @@ _last_queue_id = 0
 
 
 def _take_queue_id() -> int:
-    global _last_queue_id  # noqa: PLW0603  ids are unique in the process, as DESIGN asks
+    global _last_queue_id
     with _queue_id_lock:
         _last_queue_id += 1
         return _last_queue_id

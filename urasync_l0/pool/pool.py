@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,9 +55,6 @@ HeapKey = tuple[UsmType, int]
 
 INFINITE_NS = 2**64 - 1
 """A host wait without end, in nanoseconds."""
-
-_MARK_EVERY = 64
-"""A queue with this many pending frees since its last marker gets one, so that they are noticed."""
 
 _MARKERS_AT_MOST = 16
 """The core does not place a further marker on a queue that has this many outstanding."""
@@ -162,7 +160,8 @@ class Pool:
 
         ``marks`` are those of the events that the caller appends waits for right after this call.
         With ``undoable``, the caller may undo it by `give_back`, should a later step fail.
-        Appends nothing, except a wait on the queue itself when no other memory is left.
+        Appends nothing to the queue, except a wait when no other memory is left, and places
+        markers on queues that have freed a lot since their last one.
 
         Raises
         ------
@@ -174,6 +173,8 @@ class Pool:
         """
         heap = self._heap_for(key, size)
         request = Request(heap, order, size, marks, undoable)
+        if heap.crowded:
+            self._mark(heap)
         block = (
             self._take(request)
             or self._take_complete(request)
@@ -310,23 +311,17 @@ class Pool:
     def free(self, block: Block, order: QueueOrder, stamp: int) -> None:
         """Take a block back that was freed on ``order``'s queue at ``stamp``.
 
-        The caller has taken it out of the live table (`PoolRegistry.claim`). Cannot fail. Appends
-        nothing, except a marker for every 64 frees of a queue that stay pending.
+        The caller has taken it out of the live table (`PoolRegistry.claim`). Cannot fail, and
+        appends nothing.
         """
         with self._lock:
             self._used -= block.size
             self._requested -= block.requested
             self._counts["frees"] += 1
             block.undo = None
-            view = block.heap.free(block, order, stamp)
-            crowded = view.unmarked >= _MARK_EVERY
-            if crowded:
-                view.unmarked = 0
+            block.heap.free(block, order, stamp)
             if not order.is_open:
                 self._note_completion()
-        if crowded:
-            self._place_marker(order, stamp)
-            order.poll_markers(_QUERIES_AT_ONCE)
         if self._closed:
             self._finish_closing()
 
@@ -351,27 +346,16 @@ class Pool:
     def _poll(self, heap: Heap) -> bool:
         """Place markers where queues have unmarked frees, query, and tell whether any completed."""
         with self._lock:
-            waiting = [
-                (order, next(reversed(view.pending)).stamp)
-                for order, view in heap.views.items()
-                if view.pending
-            ]
-        progressed = False
-        for order, stamp in waiting:
-            self._place_marker(order, stamp)
-        for order, _ in waiting:
-            progressed |= order.poll_markers(_QUERIES_AT_ONCE)
-        return progressed
+            freed = [view for view in heap.views.values() if view.pending]
+            stamps = [(view.order, heap.mark(view)) for view in freed]
+        return _place_and_query(stamps, [view.order for view in freed])
 
-    def _place_marker(self, order: QueueOrder, stamp: int) -> None:
-        """Make sure that a marker covers ``stamp``, unless the queue has many already."""
-        if not order.is_open or len(order.markers) >= _MARKERS_AT_MOST:
-            return
-        try:
-            order.drop_marker(order.marker_covering(stamp))
-        except UrError:
-            # A marker only helps to notice completion; what ails the queue shows in its next call.
-            return
+    def _mark(self, heap: Heap) -> None:
+        """Place markers on the queues with many unmarked frees, and query those before."""
+        with self._lock:
+            stamps = [(view.order, heap.mark(view)) for view in heap.crowding_views()]
+            freed = [view.order for view in heap.views.values() if view.pending]
+        _place_and_query(stamps, freed)
 
     # -- giving memory back to the driver ----------------------------------------------------------
 
@@ -559,6 +543,22 @@ class Pool:
             limit=limit,
             device=None if kind is UsmType.HOST else where,
         )
+
+
+def _place_and_query(stamps: list[tuple[QueueOrder, int]], freed: list[QueueOrder]) -> bool:
+    """Make sure that markers cover the stamps, query, and tell whether any completed.
+
+    Markers only help to notice completion: what ails a queue shows in its own next call.
+    """
+    progressed = False
+    for order, stamp in stamps:
+        if order.completed < stamp and len(order.markers) < _MARKERS_AT_MOST:
+            with suppress(UrError):
+                order.drop_marker(order.marker_covering(stamp))
+    for order in freed:
+        with suppress(UrError):
+            progressed |= order.poll_markers(_QUERIES_AT_ONCE)
+    return progressed
 
 
 def _priority(entry: tuple[bool, int, object]) -> tuple[bool, int]:

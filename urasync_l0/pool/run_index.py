@@ -15,14 +15,27 @@ from urasync_l0.pool.size_index import SizeIndex
 
 
 class RunIndex:
-    """Runs of memory safe for one queue, and the queue's own pending blocks, oldest first."""
+    """Runs of memory safe for one queue, and the queue's own pending blocks, oldest first.
 
-    __slots__ = ("_ends", "_starts", "clock", "order", "pending", "sizes", "unmarked")
+    ``unmarked_frees`` and ``unmarked_bytes`` count what the queue freed since a marker was placed.
+    """
+
+    __slots__ = (
+        "_ends",
+        "_starts",
+        "clock",
+        "order",
+        "pending",
+        "sizes",
+        "unmarked_bytes",
+        "unmarked_frees",
+    )
 
     def __init__(self, order: QueueOrder) -> None:
         self.order = order
         self.pending: dict[Block, None] = {}
-        self.unmarked = 0
+        self.unmarked_frees = 0
+        self.unmarked_bytes = 0
         self.clock: Clock = NOTHING
         self.sizes = SizeIndex()
         self._starts: dict[int, int] = {}

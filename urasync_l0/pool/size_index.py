@@ -126,7 +126,7 @@ class SizeIndex:
         return self._smallest(number, size)
 
     def _first_at(self, address: int, number: int) -> Block:
-        """Return the first block of the run at ``address``, which is of a class above ``number``."""
+        """Return the first block of the run at ``address``, of a class above ``number``."""
         position = self._heads.index(address, number + 1)
         return self._classes[position].runs[address]
 

@@ -83,9 +83,7 @@ class PoolMachine(RuleBasedStateMachine):
         self.blocks.append(block)
 
     @rule(data=st.data(), size=sizes, nth=st.integers(0, 6), memory=st.booleans())
-    def allocate_with_failure(
-        self, data: st.DataObject, size: int, nth: int, memory: bool
-    ) -> None:
+    def allocate_with_failure(self, data: st.DataObject, size: int, nth: int, memory: bool) -> None:
         queue = self.pick(data)
         calls = self.driver.calls
         before = (self.pool.statistics().used, self.pool.statistics().requested)
