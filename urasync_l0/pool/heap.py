@@ -42,13 +42,17 @@ _MARK_SHARE = 64
 
 
 class Heap:
-    """Blocks of one kind and device. Sizes are bytes; guarded by the pool's lock."""
+    """Blocks of one kind and device. Sizes are bytes; guarded by the pool's lock.
 
-    def __init__(self, pool: Pool, key: HeapKey) -> None:
+    ``one_range`` says that the memory lies in one range of addresses, where low ones are preferred.
+    """
+
+    def __init__(self, pool: Pool, key: HeapKey, *, one_range: bool) -> None:
         self.pool = pool
         self.key = key
         self.segments: list[Segment] = []
-        self.idle = SizeIndex()
+        self.idle = SizeIndex(lowest=one_range)
+        self._one_range = one_range
         self.views: dict[QueueOrder, RunIndex] = {}
         self.used_bytes = 0
         self.pending_bytes = 0
@@ -194,7 +198,7 @@ class Heap:
         """Return the runs as ``order``'s queue sees them, made if need be."""
         view = self.views.get(order)
         if view is None:
-            view = self.views[order] = RunIndex(order)
+            view = self.views[order] = RunIndex(order, lowest=self._one_range)
         return view
 
     def absorb(self, view: RunIndex, clock: Clock) -> list[Block]:

@@ -131,7 +131,10 @@ class Pool:
         self._domain = registry.domain
         self._live = registry.live
         self._sources = dict(sources)
-        self._heaps = {key: Heap(self, key) for key in sources}
+        self._heaps = {
+            key: Heap(self, key, one_range=source.virtual is not None)
+            for key, source in sources.items()
+        }
         self._lock = threading.Lock()
         self._counts = new_counts()
         self._reserve = Reserve(self._lock, self._counts, maximum_size)

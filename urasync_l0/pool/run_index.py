@@ -31,13 +31,13 @@ class RunIndex:
         "unmarked_frees",
     )
 
-    def __init__(self, order: QueueOrder) -> None:
+    def __init__(self, order: QueueOrder, *, lowest: bool) -> None:
         self.order = order
         self.pending: dict[Block, None] = {}
         self.unmarked_frees = 0
         self.unmarked_bytes = 0
         self.clock: Clock = NOTHING
-        self.sizes = SizeIndex()
+        self.sizes = SizeIndex(lowest=lowest)
         self._starts: dict[int, int] = {}
         self._ends: dict[int, int] = {}
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Free runs by size and address: finds one that fits in a time that hardly depends on their number.
 
-Which fit is taken decides how well memory stays together. The smallest run that fits, wherever it
-lies, leaves slivers everywhere; the lowest keeps the low addresses dense and the end of the range
-free for what is large. Taken here is the lowest run among those of exactly the size and those
-clearly larger; only where there is none, the smallest that fits. On the recorded traces this needs
-less memory than either rule alone (figures in ARCHITECTURE.md).
+Which fit is taken decides how well memory stays together. In one address range, the smallest run
+that fits, wherever it lies, leaves slivers everywhere; the lowest keeps the low addresses dense
+and the end of the range free for what is large. There the rule is the lowest run among those of
+exactly the size and those clearly larger, and only where there is none, the smallest that fits.
+Among separate driver allocations an address says nothing, and the smallest run is best. Figures
+for either rule on the recorded traces are in ARCHITECTURE.md.
 
 Sizes fall into classes, eight to every power of two. A run of a higher class fits without a look
 at its size, so the lowest of each class, kept in a list, is all that a search compares.
@@ -54,11 +55,15 @@ class _Lowest:
 
 
 class SizeIndex:
-    """Runs by size. Sizes and addresses are bytes; a run is known by its first block."""
+    """Runs by size. Sizes and addresses are bytes; a run is known by its first block.
 
-    __slots__ = ("_bins", "_classes", "_heads", "_octaves", "_sizes", "count")
+    With ``lowest``, `find` goes by address, else by size.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_bins", "_classes", "_heads", "_lowest", "_octaves", "_sizes", "count")
+
+    def __init__(self, *, lowest: bool) -> None:
+        self._lowest = lowest
         self._bins: dict[int, _Lowest] = {}
         self._sizes: dict[int, list[int]] = {}
         self._classes: dict[int, _Lowest] = {}
@@ -106,15 +111,17 @@ class SizeIndex:
         return first
 
     def find(self, size: int) -> tuple[int, Block] | None:
-        """Return the address and first block of the run to take ``size`` bytes from."""
+        """Return the first block of the run to take ``size`` bytes from, behind the number by which
+        it was chosen: of two indexes' finds, the one with the smaller number is to be taken."""
         units = size >> _GRANULE_BITS
         shift = max(0, units.bit_length() - _MANTISSA_BITS - 1)
         number = (shift << _MANTISSA_BITS) + (units >> shift)
+        if not self._lowest:
+            return self._smallest(number, size) or self._smallest(self._next_class(number), size)
         octave = number >> _MANTISSA_BITS
         heads = self._heads
-        higher = range(number + 1, (octave + 1) << _MANTISSA_BITS)
         address = min(self._octaves[octave + 1 :], default=_NOWHERE)
-        for other in higher:
+        for other in range(number + 1, (octave + 1) << _MANTISSA_BITS):
             address = min(address, heads[other])
         exact = self._bins.get(size)
         if exact is not None and exact.runs:
@@ -123,22 +130,34 @@ class SizeIndex:
                 return lowest, exact.runs[lowest]
         if address != _NOWHERE:
             return address, self._first_at(address, number)
-        return self._smallest(number, size)
+        fit = self._smallest(number, size)
+        return fit and (fit[1].address, fit[1])
 
     def _first_at(self, address: int, number: int) -> Block:
         """Return the first block of the run at ``address``, of a class above ``number``."""
         position = self._heads.index(address, number + 1)
         return self._classes[position].runs[address]
 
+    def _next_class(self, number: int) -> int:
+        """Return the lowest class above ``number`` that has runs, or a class that never has any."""
+        octave = number >> _MANTISSA_BITS
+        for other in range(number + 1, (octave + 1) << _MANTISSA_BITS):
+            if self._heads[other] != _NOWHERE:
+                return other
+        for later in range(octave + 1, _OCTAVES):
+            if self._octaves[later] != _NOWHERE:
+                return self._next_class((later << _MANTISSA_BITS) - 1)
+        return -1
+
     def _smallest(self, number: int, size: int) -> tuple[int, Block] | None:
-        """Find the smallest run of at least ``size`` bytes in the size's own class."""
+        """Find the smallest run of at least ``size`` bytes in one class: its size and block."""
         sizes = self._sizes.get(number, [])
         position = bisect_left(sizes, size)
         while position < len(sizes):
             bin_ = self._bins[sizes[position]]
             address = bin_.lowest()
             if address != _NOWHERE:
-                return address, bin_.runs[address]
+                return sizes[position], bin_.runs[address]
             # An empty bin is kept until a search passes it: its size is the likeliest to return.
             del self._bins[sizes.pop(position)]
         return None
