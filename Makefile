@@ -4,6 +4,7 @@
 
 PYTHON ?= python3
 PYTEST_FLAGS ?=
+DRIVER ?= software
 
 VENV := .venv
 VENV_PYTHON := $(VENV)/bin/python
@@ -31,7 +32,7 @@ help:
 	@echo 'make sanitize          the same under the address, undefined and thread sanitizers'
 	@echo 'make test-new-headers  build and test with the newest Level Zero headers of Debian'
 	@echo 'make lint              ruff, mypy and clang-format'
-	@echo 'make bench             replay the traces and print one JSON object for each'
+	@echo 'make bench             replay the traces, one JSON object for each; DRIVER=system is a GPU'
 	@echo 'make clean             remove everything that was built or installed'
 	@echo 'PYTHON=python3.12 names the Python for the virtual environment (3.11 or newer).'
 
@@ -59,7 +60,8 @@ test-new-headers: $(BUILT) $(DEVELOPMENT)
 	packaging/newer-headers.sh $(abspath $(VENV_PYTHON))
 
 bench: $(BUILT)
-	$(VENV_PYTHON) -m benchmarks.replay --driver software --json benchmarks/traces/*.csv
+	$(VENV_PYTHON) -m benchmarks.replay --driver $(DRIVER) --adapter legacy --no-verify --json
+	$(VENV_PYTHON) -m benchmarks.replay --driver $(DRIVER) --adapter v2 --no-verify --json
 
 clean:
 	rm -rf $(VENV) .cache build dist *.egg-info
