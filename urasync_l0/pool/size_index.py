@@ -139,14 +139,17 @@ class SizeIndex:
         return self._classes[position].runs[address]
 
     def _next_class(self, number: int) -> int:
-        """Return the lowest class above ``number`` that has runs, or a class that never has any."""
-        octave = number >> _MANTISSA_BITS
-        for other in range(number + 1, (octave + 1) << _MANTISSA_BITS):
-            if self._heads[other] != _NOWHERE:
-                return other
-        for later in range(octave + 1, _OCTAVES):
-            if self._octaves[later] != _NOWHERE:
-                return self._next_class((later << _MANTISSA_BITS) - 1)
+        """Return the lowest class above ``number`` that has runs, or one that never has any."""
+        first = number + 1
+        octave = first >> _MANTISSA_BITS
+        while octave < _OCTAVES:
+            end = (octave + 1) << _MANTISSA_BITS
+            if self._octaves[octave] != _NOWHERE:
+                for other in range(first, end):
+                    if self._heads[other] != _NOWHERE:
+                        return other
+            first = end
+            octave += 1
         return -1
 
     def _smallest(self, number: int, size: int) -> tuple[int, Block] | None:
