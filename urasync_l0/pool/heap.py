@@ -174,12 +174,14 @@ class Heap:
         """Undo `take`: the pieces are what they were, with their stamps."""
         self.used_bytes -= block.size
         address = block.address
-        following = block.next
-        block.unlink()
+        pieces: list[Block] = []
         for noted in undo.pieces:
             piece = Block(self, address, noted.size, _IN_USE)
-            piece.insert_before(following)
+            piece.insert_before(block)
+            pieces.append(piece)
             address += noted.size
+        block.unlink()
+        for piece, noted in zip(pieces, undo.pieces, strict=True):
             if noted.order is None or noted.stamp <= noted.order.completed:
                 self.set_idle(piece)
                 continue

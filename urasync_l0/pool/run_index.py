@@ -85,6 +85,7 @@ class RunIndex:
         first = block
         while first.address not in starts:
             first = first.previous
+            assert first.state is not BlockState.EDGE, f"{block} is in no run of {self.order}"
         start = first.address
         end = starts.pop(start)
         del self._ends[end]
