@@ -29,6 +29,7 @@ from benchmarks.staging import HungError
 from benchmarks.trace import bundled_traces, read_trace
 from urasync_l0.result import UrError
 from urasync_l0.ze import loader
+from urasync_l0.ze.loader import DriverName
 
 WRONG_BYTES = 1
 NOT_REPLAYED = 3
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None, console: Console | None = None)
         description="Replay every bundled trace through both adapters and look at every byte.",
     )
     parser.add_argument("--driver", choices=DRIVERS, default="software")
-    driver = parser.parse_args(arguments).driver
+    driver: DriverName = parser.parse_args(arguments).driver
     console = console if console is not None else output_console()
     try:
         console.print(stage(driver))
@@ -68,7 +69,7 @@ def verdict(results: Sequence[ReplayResult]) -> Text:
     return text
 
 
-def stage(driver: str) -> str:
+def stage(driver: DriverName) -> str:
     """What the demo runs on, in a sentence."""
     with urasync_l0.Context(adapter=ADAPTERS[0], driver=driver) as context:
         device = context.devices[0].name
@@ -79,7 +80,7 @@ def stage(driver: str) -> str:
     return f"Runs on {device} through {through}."
 
 
-def _replay_all(driver: str, console: Console) -> list[ReplayResult]:
+def _replay_all(driver: DriverName, console: Console) -> list[ReplayResult]:
     traces = [read_trace(path) for path in bundled_traces()]
     options = [MeasurementOptions(adapter=adapter, driver=driver) for adapter in ADAPTERS]
     total = sum(progress_lines(trace, each) for trace in traces for each in options)

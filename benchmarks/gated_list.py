@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchmarks.staging import HungError
+from urasync_l0.ze.handles import handle_value
 
 if TYPE_CHECKING:
-    from urasync_l0.software_driver.controls import Controls
-
     from urasync_l0 import Queue
+    from urasync_l0.software_driver.controls import Controls
 
 WAIT_NS = 60_000_000_000
 """How long commands that may run may take before the driver is taken to hang."""
@@ -45,4 +45,4 @@ def gated_lists(queues: Sequence[Queue]) -> list[GatedList]:
     from urasync_l0.software_driver.controls import Controls
 
     controls = Controls()
-    return [GatedList(controls, queue.native_handle) for queue in queues]
+    return [GatedList(controls, handle_value(queue.handle)) for queue in queues]

@@ -18,6 +18,7 @@ from urasync_l0.ze import loader
 
 if TYPE_CHECKING:
     from urasync_l0 import Context
+    from urasync_l0.ze.loader import DriverName
 
 ADAPTERS = ("v2", "legacy")
 DRIVERS = ("software", "system")
@@ -42,7 +43,7 @@ class MeasurementOptions:
     """
 
     adapter: str = "v2"
-    driver: str | None = None
+    driver: DriverName | None = None
     kind: str = "device"
     verify: bool = True
     repeat: int = 3
@@ -91,13 +92,7 @@ def measure(
             verified = False
             failure = str(error)
     numbers = most.statistics
-    reused = (
-        numbers.reused_own
-        + numbers.reused_clock
-        + numbers.reused_idle
-        + numbers.reused_polled
-        + numbers.reused_waited
-    )
+    reused = numbers.allocations - numbers.growths
     return ReplayResult(
         trace=trace.name,
         adapter=options.adapter,

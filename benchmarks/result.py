@@ -20,8 +20,8 @@ class ReplayResult:
     reserved_high : highest number of bytes that the pool held from the driver, in any pass.
     memory_ratio : `reserved_high` over `live_peak`.
     driver_allocs, inserted_waits, reuse_rate, level_zero_calls : of the pass with the highest
-        `reserved_high`. `reuse_rate` is the share of the allocations that needed no new driver
-        memory; `level_zero_calls` counts the calls made while the lines ran.
+        `reserved_high`. `reuse_rate` is the share of the allocations for which the pool did not
+        grow; `level_zero_calls` counts the calls made while the lines ran.
     verified : whether every byte was right; None when no pass looked.
     failure : what was wrong when `verified` is False.
     loader : version of the Level Zero loader, where it tells one.

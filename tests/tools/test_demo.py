@@ -90,7 +90,7 @@ def test_the_demo_verifies_every_trace_on_both_adapters() -> None:
     assert lines[0].endswith("no GPU is used.")
     assert lines[-1] == "All 14 replays verified: every byte that was read back was right."
     for path in bundled_traces():
-        rows = [line.split() for line in lines if f" {path.stem} " in line]
+        rows = [line.split() for line in lines if line.startswith(f"{path.stem} ")]
         assert len(rows) == 2
         for adapter, row in zip(("v2", "legacy"), rows, strict=True):
             assert {adapter, "software", "true"} <= set(row)

@@ -16,7 +16,7 @@ from benchmarks.measurement import MeasurementOptions, progress_lines
 from benchmarks.result import ReplayResult
 from benchmarks.result_table import ResultTable, binary_size
 from benchmarks.staging import HungError
-from benchmarks.trace import HEADER, Trace, read_trace
+from benchmarks.trace import HEADER, TRACES, Trace, read_trace
 from tests.tools.results import BLOCKS, RESULT, TABLE, console_of, text_of
 from urasync_l0.result import DriverNotFoundError
 
@@ -195,10 +195,10 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("adapter", ["v2", "legacy"])
+@pytest.mark.parametrize("name", ["v2", "legacy"])
 @pytest.mark.parametrize("kind", ["device", "shared", "host"])
-def test_a_run_prints_one_json_object_a_trace(adapter: str, kind: str, small: Path) -> None:
-    done = run("--adapter", adapter, "--kind", kind, "--repeat", "1", "--json", *[str(small)] * 2)
+def test_a_run_prints_one_json_object_a_trace(name: str, kind: str, small: Path) -> None:
+    done = run("--adapter", name, "--kind", kind, "--repeat", "1", "--json", *[str(small)] * 2)
 
     assert (done.returncode, done.stderr) == (0, "")
     objects = [json.loads(line) for line in done.stdout.splitlines()]
@@ -206,7 +206,7 @@ def test_a_run_prints_one_json_object_a_trace(adapter: str, kind: str, small: Pa
     for found in objects:
         assert set(found) == {field.name for field in fields(ReplayResult)}
         assert found["trace"] == "small"
-        assert (found["adapter"], found["driver"], found["kind"]) == (adapter, "software", kind)
+        assert (found["adapter"], found["driver"], found["kind"]) == (name, "software", kind)
         assert found["ops"] == 10
         assert found["us_per_op"] > 0
         assert found["live_peak"] == 1000301
@@ -225,10 +225,10 @@ def test_an_unverified_run_says_so(small: Path) -> None:
     assert json.loads(done.stdout)["verified"] is None
 
 
-@pytest.mark.parametrize("adapter", ["v2", "legacy"])
+@pytest.mark.parametrize("name", ["v2", "legacy"])
 @pytest.mark.parametrize("lag", [0, 3, 200])
-def test_completion_can_be_held_back(adapter: str, lag: int, small: Path) -> None:
-    done = run("--adapter", adapter, "--lag", str(lag), "--json", str(small))
+def test_completion_can_be_held_back(name: str, lag: int, small: Path) -> None:
+    done = run("--adapter", name, "--lag", str(lag), "--json", str(small))
 
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
@@ -236,21 +236,19 @@ def test_completion_can_be_held_back(adapter: str, lag: int, small: Path) -> Non
     assert found["verified"] is True
 
 
-def test_lagging_completion_costs_memory_where_no_event_orders_queues(tmp_path: Path) -> None:
-    """Queue 1 can have what queue 0 freed once that is complete, and only then."""
-    path = tmp_path / "turns.csv"
-    size = 8 << 20
-    turns = [
-        f"A,{number},{size},{number % 2},\nF,{number},,{number % 2},\n" for number in range(64)
-    ]
-    path.write_text(f"{HEADER}\n{''.join(turns)}", "utf-8")
-    ratio = {}
-    for lag in (0, 20):
-        done = run("--lag", str(lag), "--no-verify", "--json", str(path))
+def test_lagging_completion_costs_memory_and_is_repeatable() -> None:
+    """In the pipeline trace no event orders the queues: only completion lets them share memory."""
+    reserved: dict[int, set[int]] = {}
+    for lag, name in ((0, "v2"), (200, "v2"), (200, "legacy")):
+        done = run(
+            *("--adapter", name, "--lag", str(lag), "--no-verify", "--json"),
+            str(TRACES / "pipeline.csv"),
+        )
         assert (done.returncode, done.stderr) == (0, "")
-        ratio[lag] = json.loads(done.stdout)["memory_ratio"]
+        reserved.setdefault(lag, set()).add(json.loads(done.stdout)["reserved_high"])
 
-    assert ratio[0] < ratio[20] <= 2.25
+    assert len(reserved[200]) == 1
+    assert max(reserved[0]) < min(reserved[200])
 
 
 def test_a_run_without_json_prints_a_table_and_no_progress(small: Path) -> None:
