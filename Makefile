@@ -82,10 +82,13 @@ $(RUNTIME): pyproject.toml | $(VENV_PYTHON)
 	$(VENV_PYTHON) -m pip install --quiet 'setuptools>=77' wheel 'cffi>=1.17' 'rich>=13'
 	@touch $@
 
+# Setuptools warns on every editable installation that it is one.
+INSTALL := PYTHONWARNINGS=ignore $(VENV_PYTHON) -m pip install --quiet --no-build-isolation
+
 $(BUILT): $(SOURCES) $(RUNTIME) | system-packages
-	$(VENV_PYTHON) -m pip install --quiet --no-build-isolation --no-deps --editable .
+	$(INSTALL) --no-deps --editable .
 	@touch $@
 
 $(DEVELOPMENT): pyproject.toml | $(BUILT)
-	$(VENV_PYTHON) -m pip install --quiet --no-build-isolation --editable '.[dev]'
+	$(INSTALL) --editable '.[dev]'
 	@touch $@
