@@ -21,6 +21,15 @@ def program():
     facts["devices"] = len(device.get_devices(driver.get_drivers()[0]))
 """
 
+GET_DRIVERS = """
+from urasync_l0.ze import driver, loader
+def program():
+    try:
+        facts["drivers"] = len(driver.get_drivers())
+    finally:
+        facts["counts"] = loader.call_counts()
+"""
+
 
 def test_importing_needs_no_loader() -> None:
     answer = run_program(
@@ -198,6 +207,49 @@ def program():
     assert answer["error"] == "UnsupportedFeatureError"
     assert "zeCommandListHostSynchronize" in answer["text"]
     assert "loader has no such entry" in answer["text"]
+
+
+def test_a_new_loader_is_initialised_the_new_way(tmp_path: Path) -> None:
+    library = make_loader(tmp_path, optional=["zeInitDrivers"], drivers=2)
+    answer = run_program(GET_DRIVERS, URASYNC_L0_LOADER=str(library))
+    assert answer["drivers"] == 2
+    assert answer["counts"] == {"zeInitDrivers": 2}
+    assert (tmp_path / "log").read_text() == "zeInitDrivers 1\n" * 2
+
+
+def test_a_new_loader_with_an_old_driver(tmp_path: Path) -> None:
+    library = make_loader(tmp_path, optional=["zeInitDrivers"], init_drivers_result=0x78000003)
+    answer = run_program(GET_DRIVERS, URASYNC_L0_LOADER=str(library))
+    assert answer["drivers"] == 1
+    assert answer["counts"] == {"zeInitDrivers": 1, "zeInit": 1, "zeDriverGet": 2}
+
+
+@pytest.mark.parametrize("drivers", [0, 1])
+def test_a_new_loader_without_a_driver(tmp_path: Path, drivers: int) -> None:
+    result = 0x78000001 if drivers else 0
+    library = make_loader(
+        tmp_path, optional=["zeInitDrivers"], drivers=drivers, init_drivers_result=result
+    )
+    answer = run_program(GET_DRIVERS, URASYNC_L0_LOADER=str(library))
+    assert answer["error"] == "DriverNotFoundError"
+    assert not {"zeInit", "zeDriverGet"} & set(answer["counts"])
+
+
+@pytest.mark.parametrize(("result", "complete"), [(0, True), (1, False)])
+def test_waiting_for_a_list_on_a_new_loader(tmp_path: Path, result: int, complete: bool) -> None:
+    library = make_loader(tmp_path, optional=["zeCommandListHostSynchronize"], wait_result=result)
+    answer = run_program(
+        """
+from urasync_l0.ze import command_list, loader
+from urasync_l0.ze._extension import ffi
+def program():
+    loader.initialise()
+    handle = ffi.cast("ze_command_list_handle_t", 0x1000)
+    facts["complete"] = command_list.host_synchronize(handle, 0)
+""",
+        URASYNC_L0_LOADER=str(library),
+    )
+    assert answer == {"error": None, "complete": complete}
 
 
 def test_the_real_loader_says_its_version() -> None:
