@@ -157,11 +157,14 @@ class World:
         """A queue frees a block: everything that used it is before this."""
         self.frees += 1
         queue.known.add(self.frees)
-        self.touched = [
-            entry
-            for entry in self.touched
-            if not (block.address <= entry[0] and entry[1] <= block.end)
-        ]
+        # A free speaks for all that used the bytes before, on whichever queue: so says the contract.
+        remaining: list[tuple[int, int, int]] = []
+        for start, end, free in self.touched:
+            if start < block.address:
+                remaining.append((start, min(end, block.address), free))
+            if block.end < end:
+                remaining.append((max(start, block.end), end, free))
+        self.touched = remaining
         self.touched.append((block.address, block.end, self.frees))
 
     def check_handed_out(self, queue: FakeQueue, block: Block, known: set[int]) -> None:
