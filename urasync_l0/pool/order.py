@@ -206,6 +206,26 @@ class QueueOrder:
                 self.drop_marker(marker)
         return progressed
 
+    def wait_for_markers(self, timeout_ns: int) -> bool:
+        """Wait at most ``timeout_ns`` nanoseconds for the newest outstanding marker.
+
+        Tells whether it was reached. Does not wait when there is none or no time.
+        """
+        if timeout_ns <= 0:
+            return False
+        with self.lock:
+            if not self.markers:
+                return False
+            marker = self.markers[-1]
+            marker.holders += 1
+        try:
+            reached = marker.event.wait(timeout_ns)
+            if reached:
+                self.retire(marker)
+            return reached
+        finally:
+            self.drop_marker(marker)
+
     def retire(self, marker: Marker) -> None:
         """Note that ``marker`` is complete, and take it and those before it off the list."""
         self.domain.complete(marker.mark)

@@ -25,6 +25,7 @@ thread's growth is just moving; fairness between threads that wait for memory.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -61,6 +62,10 @@ _MARKERS_AT_MOST = 16
 
 _QUERIES_AT_ONCE = 4
 """How many markers of one queue a search queries."""
+
+_PATIENCE_NS = 100_000
+"""How long, in nanoseconds, a search that found nothing waits for markers, over all queues: about
+what new memory costs. An idle queue reaches a marker sooner, a busy one is not waited for."""
 
 
 @dataclass(frozen=True)
@@ -351,7 +356,13 @@ class Pool:
         with self._lock:
             freed = [view for view in heap.views.values() if view.pending]
             stamps = [(view.order, heap.mark(view)) for view in freed]
-        return _place_and_query(stamps, [view.order for view in freed])
+        orders = [view.order for view in freed]
+        progressed = _place_and_query(stamps, orders)
+        deadline = time.monotonic_ns() + _PATIENCE_NS
+        for order in orders:
+            with suppress(UrError):
+                progressed |= order.wait_for_markers(deadline - time.monotonic_ns())
+        return progressed
 
     def _mark(self, heap: Heap) -> None:
         """Place markers on the queues with many unmarked frees, and query those before."""
