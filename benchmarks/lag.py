@@ -73,9 +73,12 @@ class EvenLag:
             self._allow(self._allowed)
 
     def open(self) -> None:
+        # Waits as well: what the host sees next must not depend on the workers either.
         self._is_open = True
         for held in self._lists:
             held.allow(None)
+        for held in self._lists:
+            held.wait_completed(held.appended())
 
     def _allow(self, numbers: list[int]) -> None:
         if numbers == self._allowed and not self._is_open:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import fields, replace
@@ -249,6 +250,44 @@ def test_lagging_completion_costs_memory_and_is_repeatable() -> None:
 
     assert len(reserved[200]) == 1
     assert max(reserved[0]) < min(reserved[200])
+
+
+HASTY_POOL = """\
+import sys
+from benchmarks import replay
+from urasync_l0.pool.order import NOTHING, Mark, QueueOrder
+
+def poll_markers(order, limit):
+    order.domain.complete(Mark(order, order.sequence, NOTHING))
+    return True
+
+QueueOrder.poll_markers = poll_markers
+sys.exit(replay.main(sys.argv[1:]))
+"""
+"""A pool that believes that whatever it asks about is complete."""
+
+
+@pytest.mark.parametrize("name", ["v2", "legacy"])
+def test_a_pool_that_hands_out_pending_memory_is_found(name: str) -> None:
+    arguments = ["--adapter", name, "--driver", "software", "--repeat", "1", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", HASTY_POOL, *arguments, str(TRACES / "pipeline.csv")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+
+    assert done.returncode == replay.WRONG_BYTES
+    found = json.loads(done.stdout)
+    assert found["verified"] is False
+    assert done.stderr == f"{found['failure']}\n"
+    assert re.fullmatch(
+        r"pipeline: allocation \d+ of line \d+, freed on line \d+: byte at offset \d+ is "
+        r"0x[0-9a-f]{2}; expected 0x[0-9a-f]{2}\n",
+        done.stderr,
+    )
 
 
 def test_a_run_without_json_prints_a_table_and_no_progress(small: Path) -> None:
