@@ -22,36 +22,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from urasync_l0.pool.block import Block
-from urasync_l0.pool.driver_memory import DriverMemory, PhysicalPages, VirtualMemory
+from urasync_l0.pool.driver_memory import PhysicalPages, VirtualMemory
 from urasync_l0.pool.heap import Heap
+from urasync_l0.pool.heap_source import HeapSource
 from urasync_l0.pool.order import QueueOrder
 from urasync_l0.pool.segment import Segment
 from urasync_l0.result import UrError
-
-STEP = 2 << 20
-"""Driver memory comes in multiples of this many bytes, or of the driver's page if larger."""
-
-
-@dataclass(frozen=True)
-class HeapSource:
-    """Where a heap's memory comes from.
-
-    With ``virtual`` the heap grows page by page in address ranges of ``range_size`` bytes; without,
-    by whole allocations from ``memory``.
-    """
-
-    memory: DriverMemory
-    virtual: VirtualMemory | None = None
-    range_size: int = 0
-
-    @property
-    def step(self) -> int:
-        """The step in bytes in which the heap grows."""
-        return STEP if self.virtual is None else max(STEP, self.virtual.page_size)
-
-    def rounded(self, size: int) -> int:
-        """Return ``size`` rounded up to whole steps."""
-        return -(-size // self.step) * self.step
 
 
 @dataclass(frozen=True)
@@ -100,7 +76,8 @@ class SegmentGrowth:
     """One more driver allocation."""
 
     def __init__(self, heap: Heap, source: HeapSource, size: int) -> None:
-        self.fresh_bytes = max(size, min(source.rounded(size), source.memory.maximum_allocation))
+        wanted = max(source.rounded(size), source.minimum)
+        self.fresh_bytes = max(size, min(wanted, source.memory.maximum_allocation))
         self.fresh_calls = 1
         self.moved_pages = 0
         self._heap = heap
@@ -136,20 +113,25 @@ class PageGrowth:
         self._heap = heap
         self._virtual = virtual
         self._step = source.step
-        self._range_size = max(source.range_size, source.rounded(size))
+        self._range_size = max(source.range_size, source.rounded(max(size, source.minimum)))
         self._mapped: list[PhysicalPages] = []
         self._lost: list[Page] = []
         place = _cheapest_place(heap, order, size, self._step)
         if place is None:
             self._segment = None
-            self._count = source.rounded(size) // self._step
             self._address = 0
+            self._count = source.rounded(size) // self._step
+            room = self._range_size // self._step
             keep = (0, 0)
         else:
-            self._count, self._segment, self._address, keep = place
-            self._segment.claims.add(self._claim)
+            self._count, self._segment, self._address, room, keep = place
         self._donors = take_pages(heap, self._step, self._count, keep)
         self.moved_pages = len(self._donors)
+        if self.moved_pages < self._count:
+            least = self.moved_pages + -(-source.minimum // self._step)
+            self._count = max(self._count, min(least, room))
+        if self._segment is not None:
+            self._segment.claims.add(self._claim)
         self.fresh_calls = self._count - self.moved_pages
         self.fresh_bytes = self.fresh_calls * self._step
 
@@ -222,10 +204,10 @@ class PageGrowth:
 
 def _cheapest_place(
     heap: Heap, order: QueueOrder, size: int, step: int
-) -> tuple[int, Segment, int, tuple[int, int]] | None:
+) -> tuple[int, Segment, int, int, tuple[int, int]] | None:
     """Find where the fewest pages make a run of ``size`` bytes: their count, the segment, the
-    address, and the stretch that the run relies on."""
-    best: tuple[int, Segment, int, tuple[int, int]] | None = None
+    address, how many pages have room there, and the stretch that the run relies on."""
+    best: tuple[int, Segment, int, int, tuple[int, int]] | None = None
     for segment in heap.segments:
         for start, end, left, right in segment.gaps():
             before = heap.safe_before(left, order) if left is not None else 0
@@ -237,7 +219,8 @@ def _cheapest_place(
                 if before + count * step + after < size:
                     continue
             if best is None or count < best[0]:
-                best = (count, segment, start, (start - before, end + after))
+                room = (end - start) // step
+                best = (count, segment, start, room, (start - before, end + after))
     return best
 
 

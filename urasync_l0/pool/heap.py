@@ -19,6 +19,7 @@ Nothing here calls a driver or takes a lock: the pool holds its lock around ever
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from urasync_l0.pool.block import Block, BlockState, Piece, Undo
@@ -33,6 +34,18 @@ if TYPE_CHECKING:
 _IN_USE = BlockState.IN_USE
 _PENDING = BlockState.PENDING
 _IDLE = BlockState.IDLE
+
+
+class Reuse(Enum):
+    """Where a block came from: the least safe of its pieces. The value names the pool's count."""
+
+    IDLE = "reused_idle"
+    """Known complete."""
+    OWN = "reused_own"
+    """Freed on the same queue."""
+    CLOCK = "reused_clock"
+    """Freed on a queue that this one is ordered after."""
+
 
 _MARK_EVERY = 64
 """A queue with this many pending frees since its last marker gets one at the next allocation."""
@@ -59,6 +72,7 @@ class Heap:
         self.idle_bytes = 0
         self.crowded = False
         self.frees = 0
+        self.last_reuse = Reuse.IDLE
 
     # -- handing out -------------------------------------------------------------------------------
 
@@ -69,11 +83,20 @@ class Heap:
         """
         fit = self.idle.find(size)
         own = view.sizes.find(size)
-        if own is not None and (fit is None or own[0] <= fit[0]):
+        if own is not None and (fit is None or own[0] <= fit[0] or self._holds(own, fit[1])):
             fit = own
         if fit is None:
             return None
         return self._carve(fit[1], size, undo)
+
+    def _holds(self, own: tuple[int, Block], block: Block) -> bool:
+        """Tell whether an idle block is just the end of the run that ``own`` found by its size.
+
+        By size alone the part would beat the whole, and a queue that frees and allocates in turn
+        would walk on through the segment.
+        """
+        size, first = own
+        return not self._one_range and first.address < block.address < first.address + size
 
     def _carve(self, first: Block, size: int, undo: Undo | None) -> Block:
         """Turn ``size`` bytes from the start of ``first`` on into one block in use."""
@@ -95,6 +118,10 @@ class Heap:
                     view.leave(block)
                 block.views = ()
                 self.pending_bytes -= taken
+                if block.order is not order:
+                    reuse = Reuse.CLOCK
+                elif reuse is Reuse.IDLE:
+                    reuse = Reuse.OWN
             block.state = _IN_USE
             missing -= taken
             if taken < block.size:
@@ -107,6 +134,7 @@ class Heap:
                 break
             block = block.next
         self.used_bytes += size
+        self.last_reuse = reuse
         if taken == block.size:
             used = block
             used.address = address

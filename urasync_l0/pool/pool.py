@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING
 
 from urasync_l0.enums import UsmType
 from urasync_l0.pool.block import GRANULE, Block, BlockState, Undo
-from urasync_l0.pool.growth import HeapSource
 from urasync_l0.pool.heap import Heap
+from urasync_l0.pool.heap_source import HeapSource
 from urasync_l0.pool.order import NOTHING, Mark, QueueOrder, joined
 from urasync_l0.pool.reserve import Reserve
 from urasync_l0.pool.segment import Segment
@@ -117,6 +117,10 @@ class Pool:
         Bytes of driver memory that a synchronisation leaves to the pool.
     maximum_size
         Limit in bytes on the driver memory of the pool, over all its kinds; 0 is no limit.
+    maximum_pooled
+        Allocations of more bytes than this get driver memory of their own, which goes back at the
+        next synchronisation after they are freed and complete, whatever the threshold; None is no
+        limit.
     """
 
     def __init__(
@@ -127,6 +131,7 @@ class Pool:
         name: str = "pool",
         release_threshold: int = 0,
         maximum_size: int = 0,
+        maximum_pooled: int | None = None,
         policy: ReusePolicy | None = None,
     ) -> None:
         self.name = name
@@ -135,11 +140,16 @@ class Pool:
         self._registry = registry
         self._domain = registry.domain
         self._live = registry.live
-        self._sources = dict(sources)
-        self._heaps = {
-            key: Heap(self, key, one_range=source.virtual is not None)
-            for key, source in sources.items()
-        }
+        self._maximum_pooled = maximum_pooled
+        self._heaps: dict[HeapKey, Heap] = {}
+        self._unpooled: dict[HeapKey, Heap] = {}
+        self._sources: dict[Heap, HeapSource] = {}
+        for key, source in sources.items():
+            heap = self._heaps[key] = Heap(self, key, one_range=source.has_one_range)
+            self._sources[heap] = source
+            if maximum_pooled is not None and source.buffer is None:
+                heap = self._unpooled[key] = Heap(self, key, one_range=False)
+                self._sources[heap] = HeapSource(source.memory)
         self._lock = threading.Lock()
         self._counts = new_counts()
         self._reserve = Reserve(self._lock, self._counts, maximum_size)
@@ -148,6 +158,9 @@ class Pool:
         self._used = 0
         self._used_high = 0
         self._requested = 0
+        for heap, source in self._sources.items():
+            if source.buffer is not None:
+                self._reserve.adopt(heap, *source.buffer)
         registry.add(self)
 
     def __repr__(self) -> str:
@@ -200,7 +213,10 @@ class Pool:
         with self._lock:
             if self._epoch != self._domain.epoch:
                 self._note_completion()
-            return self._take_locked(request)
+            block = self._take_locked(request)
+            if block is not None:
+                self._counts[request.heap.last_reuse.value] += 1
+            return block
 
     def _take_locked(self, request: Request) -> Block | None:
         heap = request.heap
@@ -243,7 +259,7 @@ class Pool:
         heap = request.heap
         return self._reserve.grow(
             heap,
-            self._sources[heap.key],
+            self._sources[heap],
             request.order,
             request.size,
             lambda: self._take_locked(request),
@@ -279,6 +295,7 @@ class Pool:
                 return block
         with self._lock:
             limited = not self._reserve.allows(request.size)
+            limited |= self._sources[request.heap].buffer is not None
         pools = [self] if limited else self._registry.pools_from(self)
         for pool in pools:
             if pool.release_idle(request):
@@ -312,7 +329,7 @@ class Pool:
                 self._reserve.high = max(keep, undo.reserved_high)
         if undo.grown:
             heap = block.heap
-            self._reserve.release([(heap, self._sources[heap.key])], keep, at_least=True)
+            self._reserve.release([(heap, self._sources[heap])], keep, at_least=True)
 
     # -- free --------------------------------------------------------------------------------------
 
@@ -341,6 +358,9 @@ class Pool:
         with self._lock:
             self._note_completion()
             excess = self._reserve.held > self.release_threshold
+        if self._unpooled:
+            unpooled = [(heap, self._sources[heap]) for heap in self._unpooled.values()]
+            self._reserve.release(unpooled, 0, at_least=False)
         if excess:
             self._reserve.release(self._heaps_and_sources(), self.release_threshold, at_least=False)
         if self._closed:
@@ -348,7 +368,7 @@ class Pool:
 
     def _note_completion(self) -> None:
         self._epoch = self._domain.epoch
-        for heap in self._heaps.values():
+        for heap in self._sources:
             heap.note_completion()
 
     def _poll(self, heap: Heap) -> bool:
@@ -409,7 +429,7 @@ class Pool:
         with self._lock:
             oldest = [
                 (view.order is not order, next(iter(view.pending)).age, view)
-                for heap in self._heaps.values()
+                for heap in self._sources
                 for view in heap.views.values()
                 if view.pending
             ]
@@ -446,7 +466,7 @@ class Pool:
     def _finish_closing(self) -> None:
         with self._lock:
             self._note_completion()
-            busy = any(heap.used_bytes or heap.pending_bytes for heap in self._heaps.values())
+            busy = any(heap.used_bytes or heap.pending_bytes for heap in self._sources)
         if not busy:
             self._registry.remove(self)
             self._reserve.abandon_all(self._heaps_and_sources())
@@ -480,8 +500,8 @@ class Pool:
                 used=self._used,
                 used_high=self._used_high,
                 requested=self._requested,
-                pending=sum(heap.pending_bytes for heap in self._heaps.values()),
-                idle=sum(heap.idle_bytes for heap in self._heaps.values()),
+                pending=sum(heap.pending_bytes for heap in self._sources),
+                idle=sum(heap.idle_bytes for heap in self._sources),
                 reserved=self._reserve.held,
                 reserved_high=self._reserve.high,
             )
@@ -499,12 +519,12 @@ class Pool:
     # -- helpers -----------------------------------------------------------------------------------
 
     def _heaps_and_sources(self) -> list[tuple[Heap, HeapSource]]:
-        return [(heap, self._sources[key]) for key, heap in self._heaps.items()]
+        return list(self._sources.items())
 
     def find(self, address: int) -> Block | None:
         """Return the block in use that holds ``address``, which may lie inside it."""
         with self._lock:
-            for heap in self._heaps.values():
+            for heap in self._sources:
                 for segment in heap.segments:
                     if segment.address <= address < segment.end:
                         return _block_at(segment, address)
@@ -513,9 +533,9 @@ class Pool:
     def check(self) -> None:
         """Raise `AssertionError` if an invariant of the pool or its heaps is broken. For tests."""
         with self._lock:
-            for heap in self._heaps.values():
+            for heap in self._sources:
                 heap.check()
-            heaps = self._heaps.values()
+            heaps = self._sources
             assert self._used == sum(heap.used_bytes for heap in heaps)
             held = sum(heap.used_bytes + heap.pending_bytes + heap.idle_bytes for heap in heaps)
             assert held == self._reserve.held
@@ -531,7 +551,9 @@ class Pool:
             raise InvalidArgumentError(
                 f"pool {self.name!r} has no {kind.name} memory of device {device}; it has {served}"
             )
-        largest = self._sources[key].memory.maximum_allocation
+        if self._maximum_pooled is not None and size > self._maximum_pooled:
+            heap = self._unpooled.get(key, heap)
+        largest = self._sources[heap].memory.maximum_allocation
         if not 0 < size <= largest:
             raise InvalidUsmSizeError(
                 f"cannot allocate {size} bytes: the device gives 1 to {largest} bytes at once"

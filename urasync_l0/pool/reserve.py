@@ -6,9 +6,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 
-from urasync_l0.pool.block import Block, BlockState, Undo
+from urasync_l0.pool.block import GRANULE, Block, BlockState, Undo
 from urasync_l0.pool.growth import (
-    HeapSource,
     Page,
     attempt,
     drop_claims,
@@ -18,6 +17,7 @@ from urasync_l0.pool.growth import (
     take_pages,
 )
 from urasync_l0.pool.heap import Heap
+from urasync_l0.pool.heap_source import HeapSource
 from urasync_l0.pool.order import QueueOrder
 from urasync_l0.pool.segment import Segment
 from urasync_l0.pool.statistics import Counts
@@ -47,6 +47,18 @@ class Reserve:
         self.high = 0
         self.growing = 0
 
+    def adopt(self, heap: Heap, address: int, size: int) -> None:
+        """Give a heap that has nothing yet the user's memory. It is never freed."""
+        start = -(-address // GRANULE) * GRANULE
+        size = (address + size - start) // GRANULE * GRANULE
+        segment = Segment(heap, start, size)
+        segment.owned = False
+        with self._lock:
+            heap.segments.append(segment)
+            heap.set_idle(segment.attach(start, size))
+            self.held += size
+            self.high = max(self.high, self.held)
+
     def allows(self, size: int) -> bool:
         """Tell whether ``size`` more bytes are within the limit. The caller holds the lock."""
         return not self.limit or self.held + self.growing + size <= self.limit
@@ -65,6 +77,8 @@ class Reserve:
         ``take`` runs in the section of the lock that enters the memory. Returns None when the limit
         or the driver says no; raises any other error of the driver. Either way nothing changed.
         """
+        if source.buffer is not None:
+            return None
         while True:
             with self._lock:
                 growth = plan_growth(heap, source, order, size)

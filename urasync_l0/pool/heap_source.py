@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where the memory of a heap comes from, and in which steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from urasync_l0.pool.driver_memory import DriverMemory, VirtualMemory
+
+STEP = 2 << 20
+"""Driver memory comes in multiples of this many bytes, or of the driver's page if larger."""
+
+
+@dataclass(frozen=True)
+class HeapSource:
+    """Where a heap's memory comes from. Sizes are bytes.
+
+    With ``virtual`` the heap grows page by page in address ranges of ``range_size`` bytes; without,
+    by whole allocations from ``memory``; ``minimum`` is the least it asks the driver for at a time.
+    With ``buffer``, the address and size of memory that belongs to the user, it has just that.
+    """
+
+    memory: DriverMemory
+    virtual: VirtualMemory | None = None
+    range_size: int = 0
+    minimum: int = 0
+    buffer: tuple[int, int] | None = None
+
+    @property
+    def step(self) -> int:
+        """The step in which the heap grows."""
+        return STEP if self.virtual is None else max(STEP, self.virtual.page_size)
+
+    @property
+    def has_one_range(self) -> bool:
+        """Whether the memory lies in one range of addresses."""
+        return self.virtual is not None or self.buffer is not None
+
+    def rounded(self, size: int) -> int:
+        """Return ``size`` rounded up to whole steps."""
+        return -(-size // self.step) * self.step
