@@ -87,7 +87,7 @@ class Heap:
             fit = own
         if fit is None:
             return None
-        return self._carve(fit[1], size, undo)
+        return self._carve(fit[1], size, view.order, undo)
 
     def _holds(self, own: tuple[int, Block], block: Block) -> bool:
         """Tell whether an idle block is just the end of the run that ``own`` found by its size.
@@ -98,8 +98,9 @@ class Heap:
         size, first = own
         return not self._one_range and first.address < block.address < first.address + size
 
-    def _carve(self, first: Block, size: int, undo: Undo | None) -> Block:
+    def _carve(self, first: Block, size: int, order: QueueOrder, undo: Undo | None) -> Block:
         """Turn ``size`` bytes from the start of ``first`` on into one block in use."""
+        reuse = Reuse.IDLE
         before = first.previous
         address = first.address
         missing = size
