@@ -50,7 +50,7 @@ class Reuse(Enum):
 _MARK_EVERY = 64
 """A queue with this many pending frees since its last marker gets one at the next allocation."""
 
-_MARK_SHARE = 128
+_MARK_SHARE = 64
 """So does one whose unmarked frees are more than this part of a heap that several queues use."""
 
 

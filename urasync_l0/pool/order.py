@@ -206,13 +206,11 @@ class QueueOrder:
                 self.drop_marker(marker)
         return progressed
 
-    def wait_for_markers(self, timeout_ns: int) -> bool:
+    def wait_for_marker(self, timeout_ns: int) -> bool:
         """Wait at most ``timeout_ns`` nanoseconds for the newest outstanding marker.
 
-        Tells whether it was reached. Does not wait when there is none or no time.
+        Tells whether it was reached. Does not wait when there is none.
         """
-        if timeout_ns <= 0:
-            return False
         with self.lock:
             if not self.markers:
                 return False

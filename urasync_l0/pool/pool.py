@@ -25,7 +25,6 @@ thread's growth is just moving; fairness between threads that wait for memory.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -64,8 +63,17 @@ _QUERIES_AT_ONCE = 4
 """How many markers of one queue a search queries."""
 
 _PATIENCE_NS = 100_000
-"""How long, in nanoseconds, a search that found nothing waits for markers, over all queues: about
-what new memory costs. An idle queue reaches a marker sooner, a busy one is not waited for."""
+"""How long, in nanoseconds, a search that found nothing waits for each queue's markers: about what
+new memory costs. An idle queue reaches a marker sooner, and a busy one is not waited for."""
+
+_SPRAWL = 2
+"""New memory beyond this multiple of the highest use comes after step 4 ..."""
+
+_SPRAWL_BYTES = 32 << 20
+"""... unless the pool stays below this many bytes."""
+
+_QUEUES_AT_ONCE = 8
+"""How many queues a search waits for."""
 
 
 @dataclass(frozen=True)
@@ -199,11 +207,12 @@ class Pool:
         block = (
             self._take(request)
             or self._take_complete(request)
+            or (self._is_sprawling(request) and self._take_after_wait(request))
             or self._take_new(request)
             or self._take_after_wait(request)
             or self._take_exhausted(request)
         )
-        if block is None:
+        if not block:
             raise self._out_of_memory(request)
         self._live[block.address] = block
         return block
@@ -253,6 +262,13 @@ class Pool:
         if block is not None:
             self._counts["reused_polled"] += 1
         return block
+
+    def _is_sprawling(self, request: Request) -> bool:
+        """Tell whether new memory would be more than twice what was ever in use: then a wait of
+        one queue for another comes first."""
+        with self._lock:
+            in_use = max(self._used_high, self._used + request.size)
+            return self._reserve.held + request.size > max(_SPRAWL * in_use, _SPRAWL_BYTES)
 
     def _take_new(self, request: Request) -> Block | None:
         """Step 3: new driver memory; None if the limit or the driver says no."""
@@ -378,10 +394,9 @@ class Pool:
             stamps = [(view.order, heap.mark(view)) for view in freed]
         orders = [view.order for view in freed]
         progressed = _place_and_query(stamps, orders)
-        deadline = time.monotonic_ns() + _PATIENCE_NS
-        for order in orders:
+        for order in orders[:_QUEUES_AT_ONCE]:
             with suppress(UrError):
-                progressed |= order.wait_for_markers(deadline - time.monotonic_ns())
+                progressed |= order.wait_for_marker(_PATIENCE_NS)
         return progressed
 
     def _mark(self, heap: Heap) -> None:
