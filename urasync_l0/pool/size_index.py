@@ -119,10 +119,9 @@ class SizeIndex:
         if not self._lowest:
             return self._smallest(number, size) or self._smallest(self._next_class(number), size)
         octave = number >> _MANTISSA_BITS
-        heads = self._heads
-        address = min(self._octaves[octave + 1 :], default=_NOWHERE)
-        for other in range(number + 1, (octave + 1) << _MANTISSA_BITS):
-            address = min(address, heads[other])
+        heads = self._heads[number + 1 : (octave + 1) << _MANTISSA_BITS]
+        heads += self._octaves[octave + 1 :]
+        address = min(heads)
         exact = self._bins.get(size)
         if exact is not None and exact.runs:
             lowest = exact.lowest()
