@@ -9,32 +9,72 @@ a byte whose last free is neither in its set nor known complete.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+import threading
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from urasync_l0.pool import Block, Mark, OrderDomain, QueueOrder
-from urasync_l0.result import OutOfMemoryError, UrError, UrResult
+from urasync_l0.enums import UsmType
+from urasync_l0.pool import (
+    Block,
+    HeapKey,
+    HeapSource,
+    Mark,
+    MarkerEvent,
+    OrderDomain,
+    Pool,
+    PoolRegistry,
+    QueueOrder,
+    ReusePolicy,
+)
+from urasync_l0.result import DeviceLostError, OutOfMemoryError, UrError, UrResult
+
+MIB = 1 << 20
+DEVICE: HeapKey = (UsmType.DEVICE, 0)
+SHARED: HeapKey = (UsmType.SHARED, 0)
+HOST: HeapKey = (UsmType.HOST, -1)
+INFINITE = 2**64 - 1
 
 
 class FailingCalls:
-    """Counts the calls that a fake driver gets, and lets the n-th coming one fail."""
+    """Counts and logs the calls that a fake driver gets, and lets some of them fail.
+
+    ``fail_after`` says how many calls pass before one fails; ``only`` counts those of that name
+    alone; ``broken`` names calls that always fail.
+    """
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.log: list[str] = []
         self.fail_after: int | None = None
+        self.only = ""
+        self.broken: set[str] = set()
         self.code = UrResult.UNKNOWN
+
+    @property
+    def total(self) -> int:
+        """Calls of every kind."""
+        return self.counts.total()
 
     def call(self, name: str) -> None:
         """Count one call; raise if it is the one that shall fail."""
         self.counts[name] += 1
-        if self.fail_after is None:
+        self.log.append(name)
+        if name in self.broken:
+            self._fail(name)
+        if self.fail_after is None or self.only not in ("", name):
             return
         self.fail_after -= 1
         if self.fail_after < 0:
             self.fail_after = None
-            if self.code is UrResult.OUT_OF_DEVICE_MEMORY:
-                raise OutOfMemoryError("injected", function=name)
-            raise UrError("injected", code=self.code, function=name)
+            self._fail(name)
+
+    def _fail(self, name: str) -> None:
+        if self.code is UrResult.OUT_OF_DEVICE_MEMORY:
+            raise OutOfMemoryError("injected", function=name)
+        if self.code is UrResult.DEVICE_LOST:
+            raise DeviceLostError("injected", function=name)
+        raise UrError("injected", code=self.code, function=name)
 
 
 class FakeDriver:
@@ -50,11 +90,13 @@ class FakeDriver:
         self.mapped: dict[int, tuple[int, object]] = {}
         self.ranges: dict[int, int] = {}
         self._next = 1 << 32
+        self._lock = threading.RLock()
 
     @property
     def held(self) -> int:
         """Bytes of memory that the driver has given."""
-        return sum(self.allocations.values()) + sum(self.physical.values())
+        with self._lock:
+            return sum(self.allocations.values()) + sum(self.physical.values())
 
     def objects(self) -> tuple[int, ...]:
         """How many objects of each kind live, for a comparison before and after."""
@@ -71,47 +113,60 @@ class FakeDriver:
 
     def allocate(self, size: int) -> int:
         self.calls.call("allocate")
-        self._check_room(size, "allocate")
-        address = self._address(size)
-        self.allocations[address] = size
-        return address
+        with self._lock:
+            self._check_room(size, "allocate")
+            address = self._address(size)
+            self.allocations[address] = size
+            return address
 
     def free(self, address: int) -> None:
         self.calls.call("free")
-        del self.allocations[address]
+        with self._lock:
+            del self.allocations[address]
 
     def reserve(self, size: int) -> int:
         self.calls.call("reserve")
-        address = self._address(size)
-        self.ranges[address] = size
-        return address
+        with self._lock:
+            address = self._address(size)
+            self.ranges[address] = size
+            return address
 
     def release(self, address: int, size: int) -> None:
         self.calls.call("release")
-        assert self.ranges.pop(address) == size
+        with self._lock:
+            length = self.ranges.pop(address)
+            assert length == size
+            end = address + size
+            assert not any(address <= page < end for page in self.mapped), "pages are mapped there"
 
     def create(self, size: int) -> object:
         self.calls.call("create")
-        self._check_room(size, "create")
-        pages = object()
-        self.physical[pages] = size
-        return pages
+        with self._lock:
+            self._check_room(size, "create")
+            pages = object()
+            self.physical[pages] = size
+            return pages
 
     def destroy(self, pages: object) -> None:
         self.calls.call("destroy")
-        assert all(pages is not mapped for _, mapped in self.mapped.values())
-        del self.physical[pages]
+        with self._lock:
+            assert all(pages is not mapped for _, mapped in self.mapped.values())
+            del self.physical[pages]
 
     def map(self, address: int, size: int, pages: object) -> None:
         self.calls.call("map")
-        assert self.physical[pages] == size
-        assert address not in self.mapped
-        assert any(start <= address < start + length for start, length in self.ranges.items())
-        self.mapped[address] = (size, pages)
+        with self._lock:
+            assert self.physical[pages] == size
+            assert address not in self.mapped
+            assert all(pages is not mapped for _, mapped in self.mapped.values())
+            assert any(start <= address < start + length for start, length in self.ranges.items())
+            self.mapped[address] = (size, pages)
 
     def unmap(self, address: int, size: int) -> None:
         self.calls.call("unmap")
-        assert self.mapped.pop(address)[0] == size
+        with self._lock:
+            mapped, _ = self.mapped.pop(address)
+            assert mapped == size
 
 
 class FakeEvent:
@@ -128,36 +183,47 @@ class FakeEvent:
         self.queue.calls.call("query")
         if self.queue.reached < self.mark.number:
             return False
-        self.queue.world.complete |= self.known
+        with self.queue.world.lock:
+            self.queue.world.complete |= self.known
         return True
 
     def wait(self, timeout_ns: int) -> bool:
+        """Let the queue run up to the event; a wait that has an end finds the queue busy."""
         assert not self.released, "a released event was waited for"
+        if timeout_ns < INFINITE:
+            return self.query()
         self.queue.calls.call("wait")
         self.queue.reach(self.mark.number)
         return self.query()
 
     def release(self) -> None:
-        assert not self.released, "an event was released twice"
-        self.released = True
-        self.queue.world.live_events -= 1
+        with self.queue.world.lock:
+            assert not self.released, "an event was released twice"
+            self.released = True
+            self.queue.world.live_events -= 1
 
 
 @dataclass
 class World:
-    """What the oracle knows of the whole program."""
+    """What the oracle knows of the whole program. Any thread may tell it or ask."""
 
     domain: OrderDomain = field(default_factory=OrderDomain)
     complete: set[int] = field(default_factory=set)
     frees: int = 0
     live_events: int = 0
+    most_events: int = 0
     touched: list[tuple[int, int, int]] = field(default_factory=list)
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
     def note_free(self, queue: FakeQueue, block: Block) -> None:
         """A queue frees a block: everything that used it is before this."""
+        with self.lock:
+            self._note_free(queue, block)
+
+    def _note_free(self, queue: FakeQueue, block: Block) -> None:
         self.frees += 1
         queue.known.add(self.frees)
-        # A free speaks for all that used the bytes before, on whichever queue: so says the contract.
+        # By contract a free speaks for all that used the bytes before, on whichever queue.
         remaining: list[tuple[int, int, int]] = []
         for start, end, free in self.touched:
             if start < block.address:
@@ -169,11 +235,13 @@ class World:
 
     def check_handed_out(self, queue: FakeQueue, block: Block, known: set[int]) -> None:
         """Fail if a byte of ``block`` may still be in use when ``queue`` gets to it."""
-        for start, end, free in self.touched:
-            if start < block.end and block.address < end:
-                assert free in known or free in self.complete, (
-                    f"queue {queue.order.id} got {block} too early: free {free} is not before it"
-                )
+        with self.lock:
+            for start, end, free in self.touched:
+                if start < block.end and block.address < end:
+                    assert free in known or free in self.complete, (
+                        f"queue {queue.order.id} got {block} too early: "
+                        f"free {free} is not before it"
+                    )
 
 
 class FakeQueue:
@@ -186,7 +254,6 @@ class FakeQueue:
         self.order: QueueOrder = world.domain.add_queue(self)
         self.reached = 0
         self.known: set[int] = set()
-        self.signals: deque[int] = deque()
 
     def reach(self, number: int) -> None:
         """Let the queue run up to a command."""
@@ -199,11 +266,13 @@ class FakeQueue:
             mark = self.order.mark_here()
         if self.eager:
             self.reach(mark.number)
-        self.signals.append(mark.number)
-        self.world.live_events += 1
-        return FakeEvent(self, mark, frozenset(self.known))
+        with self.world.lock:
+            self.world.live_events += 1
+            self.world.most_events = max(self.world.most_events, self.world.live_events)
+            return FakeEvent(self, mark, frozenset(self.known))
 
-    def append_wait(self, event: FakeEvent) -> None:  # type: ignore[override]
+    def append_wait(self, event: MarkerEvent) -> None:
+        assert isinstance(event, FakeEvent)
         self.calls.call("append_wait")
         with self.order.lock:
             self.order.advance()
@@ -216,5 +285,82 @@ class FakeQueue:
             number = self.order.advance()
             mark = self.order.mark_here()
         self.reach(number)
-        self.world.complete |= self.known
+        with self.world.lock:
+            self.world.complete |= self.known
         return mark
+
+
+class Program:
+    """A program on a fake driver: its queues and pools. The oracle checks every hand-out.
+
+    ``limit`` is the memory of the device in bytes. Without ``virtual``, device memory comes in
+    separate allocations, as that of the other kinds always does.
+    """
+
+    def __init__(
+        self, *, limit: int = 1 << 40, virtual: bool = True, range_size: int = 256 * MIB
+    ) -> None:
+        self.driver = FakeDriver(limit=limit)
+        self.calls = self.driver.calls
+        self.world = World()
+        self.registry = PoolRegistry(self.world.domain)
+        fixed = HeapSource(self.driver)
+        device = HeapSource(self.driver, self.driver, range_size) if virtual else fixed
+        self.sources = {DEVICE: device, SHARED: fixed, HOST: fixed}
+
+    def pool(
+        self,
+        *,
+        name: str = "pool",
+        release_threshold: int = 1 << 62,
+        maximum_size: int = 0,
+        maximum_pooled: int | None = None,
+        policy: ReusePolicy | None = None,
+    ) -> Pool:
+        """Make a pool. Unlike the pools of users it keeps all memory unless told otherwise."""
+        return Pool(
+            self.registry,
+            self.sources,
+            name=name,
+            release_threshold=release_threshold,
+            maximum_size=maximum_size,
+            maximum_pooled=maximum_pooled,
+            policy=policy,
+        )
+
+    def queue(self, *, eager: bool = False) -> FakeQueue:
+        """Make a queue that runs only when told to, or at once."""
+        return FakeQueue(self.world, self.calls, eager=eager)
+
+    def alloc(
+        self,
+        pool: Pool,
+        queue: FakeQueue,
+        size: int,
+        wait: Iterable[FakeEvent] = (),
+        *,
+        key: HeapKey = DEVICE,
+    ) -> Block:
+        """Allocate, ask the oracle, and append the waits."""
+        events = tuple(wait)
+        block = pool.allocate(queue.order, key, size, tuple(event.mark for event in events))
+        known = queue.known.union(*(event.known for event in events))
+        self.world.check_handed_out(queue, block, known)
+        for event in events:
+            queue.append_wait(event)
+        return block
+
+    def free(self, queue: FakeQueue, block: Block) -> None:
+        """Free on a queue, as an adapter does it."""
+        assert self.registry.claim(block.address) is block
+        self.world.note_free(queue, block)
+        block.heap.pool.free(block, queue.order, queue.order.sequence + 1)
+
+    def finish(self, queue: FakeQueue) -> None:
+        """Synchronise with a queue, as an adapter does it."""
+        self.registry.synchronised(queue.synchronise())
+
+    def close(self, queue: FakeQueue) -> None:
+        """Complete a queue and close it."""
+        self.finish(queue)
+        queue.order.close()
