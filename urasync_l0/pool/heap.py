@@ -456,7 +456,8 @@ def _runs_by_hand(blocks: list[Block], view: RunIndex) -> list[tuple[int, int]]:
         beside = view in block.previous.views or view in block.next.views
         if not (view in block.views or (block.state is _IDLE and beside)):
             continue
-        if runs and runs[-1][0] + runs[-1][1] == block.address:
+        starts_region = block.previous.state is BlockState.EDGE
+        if runs and runs[-1][0] + runs[-1][1] == block.address and not starts_region:
             runs[-1] = (runs[-1][0], runs[-1][1] + block.size)
         else:
             runs.append((block.address, block.size))

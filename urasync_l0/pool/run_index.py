@@ -63,18 +63,23 @@ class RunIndex:
             self.remove(neighbour)
 
     def add(self, block: Block) -> None:
-        """Make a block part of the runs, joining those that it touches."""
+        """Make a block part of the runs, joining those that it touches.
+
+        Regions may lie side by side by chance: a run ends where its region does.
+        """
         start = block.address
         end = start + block.size
         first = block
-        left = self._ends.pop(start, None)
-        if left is not None:
-            first = self.sizes.remove(start - left, left)
-            start = left
-        right = self._starts.pop(end, None)
-        if right is not None:
-            self.sizes.remove(right - end, end)
-            end = right
+        if block.previous.state is not BlockState.EDGE:
+            left = self._ends.pop(start, None)
+            if left is not None:
+                first = self.sizes.remove(start - left, left)
+                start = left
+        if block.next.state is not BlockState.EDGE:
+            right = self._starts.pop(end, None)
+            if right is not None:
+                self.sizes.remove(right - end, end)
+                end = right
         self._starts[start] = end
         self._ends[end] = start
         self.sizes.add(end - start, start, first)
