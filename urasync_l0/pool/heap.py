@@ -161,25 +161,32 @@ class Heap:
     # -- taking back -------------------------------------------------------------------------------
 
     def free(self, block: Block, order: QueueOrder, stamp: int) -> None:
-        """Make a block in use pending: freed on ``order``'s queue at ``stamp``."""
+        """Make a block in use pending: freed on ``order``'s queue at ``stamp``, or later.
+
+        Another thread's free with a later stamp may have come first. This one takes that stamp
+        then, so that a queue's pending blocks are in the order of their stamps.
+        """
+        view = self.view(order)
+        if stamp < view.newest_stamp:
+            stamp = view.newest_stamp
+        else:
+            view.newest_stamp = stamp
         self.used_bytes -= block.size
         self.pending_bytes += block.size
         self.frees += 1
         block.age = self.frees
-        view = self._set_pending(block, order, stamp)
+        self._set_pending(block, view, stamp)
         view.unmarked_frees += 1
         view.unmarked_bytes += block.size
         if not self.crowded:
             self.crowded = self._is_crowding(view)
 
-    def _set_pending(self, block: Block, order: QueueOrder, stamp: int) -> RunIndex:
+    def _set_pending(self, block: Block, view: RunIndex, stamp: int) -> None:
         block.state = _PENDING
-        block.order = order
+        block.order = view.order
         block.stamp = stamp
-        view = self.view(order)
         view.pending[block] = None
         view.enter(block)
-        return view
 
     def set_idle(self, block: Block) -> None:
         """Make a linked block without state idle, one with the idle blocks beside it."""
@@ -216,7 +223,8 @@ class Heap:
                 continue
             piece.age = noted.age
             self.pending_bytes += piece.size
-            view = self._set_pending(piece, noted.order, noted.stamp)
+            view = self.view(noted.order)
+            self._set_pending(piece, view, noted.stamp)
             for other in noted.views:
                 covers = other.clock.get(noted.order, 0) >= noted.stamp
                 if covers and other is not view and self.views.get(other.order) is other:
@@ -443,9 +451,12 @@ class Heap:
             assert block.order is not None
             assert block in self.views[block.order].pending
             assert block.views[0] is self.views[block.order]
+            assert block.stamp <= self.views[block.order].newest_stamp
             assert len(set(block.views)) == len(block.views)
         assert all(not block.views for block in blocks if block.state is not _PENDING)
         for view in self.views.values():
+            stamps = [block.stamp for block in view.pending]
+            assert stamps == sorted(stamps), f"pending blocks of {view.order} are out of order"
             assert view.runs() == _runs_by_hand(blocks, view), f"runs of {view.order}"
 
 

@@ -17,13 +17,15 @@ from urasync_l0.pool.size_index import SizeIndex
 class RunIndex:
     """Runs of memory safe for one queue, and the queue's own pending blocks, oldest first.
 
-    ``unmarked_frees`` and ``unmarked_bytes`` count what the queue freed since a marker was placed.
+    ``newest_stamp`` is that of the queue's latest free. ``unmarked_frees`` and ``unmarked_bytes``
+    count what the queue freed since a marker was placed.
     """
 
     __slots__ = (
         "_ends",
         "_starts",
         "clock",
+        "newest_stamp",
         "order",
         "pending",
         "sizes",
@@ -34,6 +36,7 @@ class RunIndex:
     def __init__(self, order: QueueOrder, *, lowest: bool) -> None:
         self.order = order
         self.pending: dict[Block, None] = {}
+        self.newest_stamp = 0
         self.unmarked_frees = 0
         self.unmarked_bytes = 0
         self.clock: Clock = NOTHING
