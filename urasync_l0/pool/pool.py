@@ -201,6 +201,8 @@ class Pool:
             When neither driver nor limit leave room after every step that may free some.
         """
         heap = self._heap_for(key, size)
+        if not self.policy.by_clock:
+            marks = ()
         request = Request(heap, order, size, marks, undoable)
         if heap.crowded:
             self._mark(heap)
@@ -234,8 +236,8 @@ class Pool:
         clock = order.clock if self.policy.by_clock else NOTHING
         if view.clock is not clock:
             heap.absorb(view, clock)
-        if request.marks and self.policy.by_clock:
-            # The waits are not appended yet: until then nobody else may rely on them.
+        if request.marks:
+            # Those waits are not appended yet: until then nobody else may rely on them.
             added = heap.absorb(view, joined(clock, request.marks, order))
             block = heap.take(view, request.size, request.undo)
             heap.forget(view, added, clock)
@@ -297,7 +299,10 @@ class Pool:
             request.order.operations.append_wait(marker.event)
         finally:
             other.drop_marker(marker)
-        self._counts["inserted_waits"] += 1
+        with self._lock:
+            self._counts["inserted_waits"] += 1
+        # Where the policy takes no notice of clocks, this wait still counts.
+        request.marks = (*request.marks, marker.mark)
         block = self._take(request)
         if block is not None:
             self._counts["reused_waited"] += 1
