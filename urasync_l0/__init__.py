@@ -5,7 +5,7 @@ from urasync_l0.adapter import adapter_names
 from urasync_l0.allocation import Allocation
 from urasync_l0.context import Context
 from urasync_l0.device import Device
-from urasync_l0.enums import Command, UsmType
+from urasync_l0.enums import Command, UsmPoolFlag, UsmType
 from urasync_l0.immediate_queue import ImmediateQueue
 from urasync_l0.platform import Platform
 from urasync_l0.pool import PoolStatistics, ReusePolicy
@@ -62,6 +62,7 @@ __all__ = [
     "UnsupportedFeatureError",
     "UrError",
     "UrResult",
+    "UsmPoolFlag",
     "UsmType",
     "adapter_names",
 ]

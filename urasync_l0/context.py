@@ -6,16 +6,18 @@ from __future__ import annotations
 import atexit
 import os
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from urasync_l0.adapter import find_adapter
+from urasync_l0.allocation import Allocation
 from urasync_l0.device import Device
-from urasync_l0.enums import UsmType
+from urasync_l0.enums import NO_POOL_FLAGS, UsmPoolFlag, UsmType
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.platform import Platform, default_platform
-from urasync_l0.pool import HeapKey, ReusePolicy
+from urasync_l0.pool import GRANULE, HeapKey, HeapSource, ReusePolicy, UserMemory
 from urasync_l0.pool import Pool as PoolCore
 from urasync_l0.queue import CurrentPool, Queue
 from urasync_l0.result import InvalidDeviceError, InvalidValueError, UrError
@@ -96,9 +98,7 @@ class Context:
             raise
         self._default_pools = tuple(self._device_pools())
         self.current_pools = tuple(CurrentPool(pool) for pool in self._default_pools)
-        self.host_pool = self._make_pool(
-            "host pool", None, {(UsmType.HOST, HOST_INDEX)}, is_default=True
-        )
+        self.host_pool = self._make_pool("host pool", None, {(UsmType.HOST, HOST_INDEX)})
         finalizer = _ContextFinalizer(self, _dropped.append)
         finalizer.native = native
         native.watch(finalizer)
@@ -155,6 +155,9 @@ class Context:
         *,
         release_threshold: int = 0,
         maximum_size: int = 0,
+        flags: UsmPoolFlag = NO_POOL_FLAGS,
+        maximum_pooled: int | None = None,
+        minimum_driver_allocation: int = 0,
         policy: ReusePolicy | None = None,
     ) -> Pool:
         """A new pool.
@@ -168,6 +171,16 @@ class Context:
             Bytes that it keeps at a synchronisation; `KEEP_EVERYTHING` for all.
         maximum_size
             Limit in bytes on the driver memory that it holds; 0 is no limit.
+        flags
+            ``ZERO_INITIALIZE_BLOCK``: every allocation is zero before the work that comes after it.
+            ``READ_ONLY_EXP``: kernels only read the memory; given to the driver as advice for
+            shared memory, which is the kind that takes advice. ``USE_NATIVE_MEMORY_POOL_EXP``:
+            accepted; Level Zero has no pools of its own.
+        maximum_pooled
+            Allocations of more bytes get driver memory of their own, which does not stay in the
+            pool when they are freed; None for no such limit.
+        minimum_driver_allocation
+            The least that the pool asks the driver for at a time, in bytes.
         policy
             Which ways of reuse it may take; None for all.
 
@@ -182,6 +195,9 @@ class Context:
             self.native.attend()
         checked_size("release_threshold", release_threshold)
         checked_size("maximum_size", maximum_size)
+        checked_size("minimum_driver_allocation", minimum_driver_allocation)
+        if maximum_pooled is not None:
+            checked_size("maximum_pooled", maximum_pooled)
         if device is None:
             chosen = None
             name = "pool of the context"
@@ -191,32 +207,68 @@ class Context:
             chosen = self.devices[position]
             name = f"pool of device {chosen.index}"
             keys = {(UsmType.DEVICE, position), (UsmType.SHARED, position)}
-        pool = self._make_pool(name, chosen, keys, is_default=False, policy=policy)
-        pool.release_threshold = release_threshold
-        pool.maximum_size = maximum_size
+        sources = {
+            key: replace(self.native.sources[key], minimum=minimum_driver_allocation)
+            for key in keys
+        }
+        core = PoolCore(
+            self.native.registry,
+            sources,
+            name=name,
+            release_threshold=release_threshold,
+            maximum_size=maximum_size,
+            maximum_pooled=maximum_pooled,
+            policy=policy,
+        )
+        return Pool(self, core, chosen, frozenset(keys), is_default=False, flags=flags)
+
+    def create_pool_in(self, buffer: Allocation, *, flags: UsmPoolFlag = NO_POOL_FLAGS) -> Pool:
+        """A new pool inside an allocation: it hands out the allocation's memory and no other.
+
+        The pool never grows and never frees the memory. The caller keeps the allocation until
+        everything from the pool is freed and complete; what used it before must be complete. The
+        first 256 bytes stay unused, so that an address names one allocation.
+
+        Raises
+        ------
+        InvalidMemObjectError
+            If the allocation is freed already.
+        InvalidValueError
+            If the allocation belongs to another context, or is smaller than 512 bytes.
+        """
+        if self.native.attention:
+            self.native.attend()
+        buffer.require_live()
+        if buffer.queue.context is not self:
+            raise InvalidValueError(f"{buffer!r} belongs to another context.")
+        if buffer.nbytes < GRANULE:
+            raise InvalidValueError(
+                f"{buffer!r} is too small for a pool: {GRANULE} bytes at least."
+            )
+        is_host = buffer.kind is UsmType.HOST
+        chosen = None if is_host else buffer.queue.device
+        key = (buffer.kind, HOST_INDEX if chosen is None else self.devices.index(chosen))
+        room = buffer.nbytes - GRANULE
+        source = HeapSource(UserMemory(room), buffer=(buffer.ptr + GRANULE, room))
+        core = PoolCore(self.native.registry, {key: source}, name=f"pool in {buffer.nbytes} bytes")
+        pool = Pool(self, core, chosen, frozenset({key}), is_default=False, flags=flags)
+        pool.buffer = buffer
         return pool
 
     def _device_pools(self) -> Iterable[Pool]:
         for position, device in enumerate(self.devices):
             keys = {(UsmType.DEVICE, position), (UsmType.SHARED, position)}
-            yield self._make_pool(
-                f"default pool of device {device.index}", device, keys, is_default=True
-            )
+            yield self._make_pool(f"default pool of device {device.index}", device, keys)
 
     def _make_pool(
         self,
         name: str,
         device: Device | None,
         keys: set[HeapKey],
-        *,
-        is_default: bool,
-        policy: ReusePolicy | None = None,
     ) -> Pool:
-        sources: Mapping[HeapKey, Any] = {
-            key: source for key, source in self.native.sources.items() if key in keys
-        }
-        core = PoolCore(self.native.registry, sources, name=name, policy=policy)
-        return Pool(self, core, device, frozenset(keys), is_default=is_default)
+        sources = {key: self.native.sources[key] for key in keys}
+        core = PoolCore(self.native.registry, sources, name=name)
+        return Pool(self, core, device, frozenset(keys), is_default=True)
 
     def _position(self, device: Device | int | None) -> int:
         if device is None:

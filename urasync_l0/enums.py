@@ -21,6 +21,9 @@ class UsmPoolFlag(IntFlag):
     READ_ONLY_EXP = 1 << 2
 
 
+NO_POOL_FLAGS = UsmPoolFlag(0)
+
+
 class UsmPoolInfo(IntEnum):
     """``ur_usm_pool_info_t``: properties of a pool; sizes are in bytes."""
 

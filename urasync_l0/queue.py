@@ -219,10 +219,16 @@ class Queue:
         nbytes = operator.index(nbytes)
         signalled = None
         try:
-            if event or waits.natives:
+            if event or waits.natives or pool.prepares:
                 block = core.allocate(self.order, key, nbytes, waits.marks)
                 try:
-                    native, _ = self.command_list.place(waits.natives, signal=event)
+                    steps = pool.preparation(kind, block.address, nbytes, self.device)
+                    if steps:
+                        native = self.command_list.transfer(
+                            steps, waits.natives, signal=event, keep=()
+                        )
+                    else:
+                        native, _ = self.command_list.place(waits.natives, signal=event)
                 except BaseException:
                     core.give_back(block)
                     raise

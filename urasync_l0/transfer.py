@@ -17,7 +17,7 @@ from urasync_l0.result import (
 from urasync_l0.ze import command_list as ze_list
 from urasync_l0.ze import host_memory
 from urasync_l0.ze.command_list import EventArray
-from urasync_l0.ze.handles import CommandListHandle, EventHandle
+from urasync_l0.ze.handles import CommandListHandle, DeviceHandle, EventHandle
 
 _STAGED = 64 << 10
 """A pattern that the device cannot fill with is first copied from a host buffer of about so many
@@ -138,6 +138,31 @@ class Copy:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ReadMostly:
+    """Tell the driver that kernels only read some shared memory. A hint: nothing is transferred."""
+
+    device: DeviceHandle
+    address: int
+    nbytes: int
+
+    def append(
+        self, command_list: CommandListHandle, signal: EventHandle | None, waits: EventArray | None
+    ) -> None:
+        """Append it to a list; the native command knows neither waits nor a signal."""
+        if waits is not None:
+            ze_list.append_wait_on_events(command_list, waits)
+        ze_list.append_mem_advise(
+            command_list,
+            self.device,
+            self.address,
+            self.nbytes,
+            ze_list.MemoryAdvice.SET_READ_MOSTLY,
+        )
+        if signal is not None:
+            ze_list.append_signal_event(command_list, signal)
+
+
 class FillPlan(NamedTuple):
     """The commands of a fill, and what they read on the host."""
 
@@ -148,9 +173,9 @@ class FillPlan(NamedTuple):
 def plan_fill(address: int, pattern: bytes, nbytes: int, longest: int) -> FillPlan:
     """The commands that fill ``nbytes`` bytes with a pattern.
 
-    One fill where the device can: patterns of 1, 2, 4, … up to ``longest`` bytes, at an address that
-    is a multiple of that. Otherwise the pattern is copied in once from the host, and then the filled
-    part onto what follows, doubling each time.
+    One fill where the device can: patterns of 1, 2, 4, … up to ``longest`` bytes, at an address
+    that is a multiple of that. Otherwise the pattern is copied in once from the host, and then the
+    filled part onto what follows, doubling each time.
 
     Raises
     ------

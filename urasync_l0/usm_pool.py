@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from urasync_l0.device import Device
-from urasync_l0.enums import UsmType
+from urasync_l0.enums import NO_POOL_FLAGS, UsmPoolFlag, UsmType
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.pool import HeapKey, PoolStatistics
 from urasync_l0.pool import Pool as PoolCore
@@ -16,6 +16,7 @@ from urasync_l0.result import (
     InvalidValueError,
     UrError,
 )
+from urasync_l0.transfer import Fill, ReadMostly
 
 if TYPE_CHECKING:
     from urasync_l0.context import Context
@@ -47,6 +48,8 @@ class Pool:
         The context that it belongs to.
     device
         The device whose memory it gives; None when it serves all devices, or the host only.
+    flags
+        What it does with every allocation that it hands out.
     """
 
     def __init__(
@@ -57,12 +60,18 @@ class Pool:
         keys: frozenset[HeapKey],
         *,
         is_default: bool,
+        flags: UsmPoolFlag = NO_POOL_FLAGS,
     ) -> None:
         self.context = context
         self.core = core
         self.device = device
         self.keys = keys
         self.is_default = is_default
+        self.flags = flags
+        self.buffer: object = None  # the allocation that the pool lies in lives as long as the pool
+        self.prepares = bool(
+            flags & (UsmPoolFlag.ZERO_INITIALIZE_BLOCK | UsmPoolFlag.READ_ONLY_EXP)
+        )
         native = self._native = context.native
         self._finalizer: _PoolFinalizer | None = None
         if not is_default:
@@ -128,6 +137,17 @@ class Pool:
     def reset_peak_reserved(self) -> None:
         """Set the peak of reserved bytes to the present value."""
         self.core.reset_peak_reserved()
+
+    def preparation(
+        self, kind: UsmType, address: int, nbytes: int, device: Device
+    ) -> list[Fill | ReadMostly]:
+        """The commands that make an allocation what the flags promise, in their order."""
+        steps: list[Fill | ReadMostly] = []
+        if self.flags & UsmPoolFlag.READ_ONLY_EXP and kind is UsmType.SHARED:
+            steps.append(ReadMostly(device.handle, address, nbytes))
+        if self.flags & UsmPoolFlag.ZERO_INITIALIZE_BLOCK:
+            steps.append(Fill(address, b"\0", nbytes))
+        return steps
 
     def require(self, context: Context, key: HeapKey) -> PoolCore:
         """The core of the pool, if it can serve an allocation.

@@ -6,9 +6,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from urasync_l0.pool.driver_memory import DriverMemory, VirtualMemory
+from urasync_l0.result import OutOfMemoryError
 
 STEP = 2 << 20
 """Driver memory comes in multiples of this many bytes, or of the driver's page if larger."""
+
+
+class UserMemory:
+    """No driver memory at all: the heap has a buffer of the user and never grows."""
+
+    def __init__(self, size: int) -> None:
+        self.maximum_allocation = size
+
+    def allocate(self, size: int) -> int:
+        """Raise `OutOfMemoryError`: there is just the buffer."""
+        raise OutOfMemoryError(f"a pool in a buffer of {self.maximum_allocation} bytes cannot grow")
+
+    def free(self, address: int) -> None:
+        """Do nothing: the memory is the user's."""
 
 
 @dataclass(frozen=True)

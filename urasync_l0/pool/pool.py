@@ -226,7 +226,7 @@ class Pool:
                 self._note_completion()
             block = self._take_locked(request)
             if block is not None:
-                self._counts[request.heap.last_reuse.value] += 1
+                self._count_reuse(request.heap.last_reuse.value, block)
             return block
 
     def _take_locked(self, request: Request) -> Block | None:
@@ -256,13 +256,19 @@ class Pool:
             self._used_high = used
         return block
 
+    def _count_reuse(self, name: str, block: Block) -> None:
+        """Count a way of reuse; `give_back` takes it off again."""
+        self._counts[name] += 1
+        if block.undo is not None:
+            block.undo.counted.append(name)
+
     def _take_complete(self, request: Request) -> Block | None:
         """Step 2: what turns out to be complete when markers are placed and queried."""
         if not self.policy.by_polling or not self._poll(request.heap):
             return None
         block = self._take(request)
         if block is not None:
-            self._counts["reused_polled"] += 1
+            self._count_reuse("reused_polled", block)
         return block
 
     def _is_sprawling(self, request: Request) -> bool:
@@ -305,7 +311,7 @@ class Pool:
         request.marks = (*request.marks, marker.mark)
         block = self._take(request)
         if block is not None:
-            self._counts["reused_waited"] += 1
+            self._count_reuse("reused_waited", block)
         return block
 
     def _take_exhausted(self, request: Request) -> Block | None:
@@ -341,7 +347,8 @@ class Pool:
         with self._lock:
             self._used -= block.size
             self._requested -= block.requested
-            self._counts["allocations"] -= 1
+            for name in ("allocations", *undo.counted):
+                self._counts[name] -= 1
             if self._used_high == self._used + block.size:
                 self._used_high = max(self._used, undo.used_high)
             block.heap.put_back(block, undo)

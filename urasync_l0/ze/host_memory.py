@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Host memory as Level Zero sees it: addresses of Python buffers, and Python views of addresses."""
 
-from typing import Any
 from dataclasses import dataclass
+from typing import Any
 
 from urasync_l0.ze._extension import CData, ffi
 
