@@ -121,9 +121,12 @@ def test_pool_in_a_buffer_stays_inside(queue: Queue, context: Context, kind: Usm
 def test_pool_in_a_buffer_of_another_context_is_refused(
     queue: Queue, context: Context, adapter: str
 ) -> None:
-    with Context(adapter, context.driver_name) as other, queue.alloc_device(4096) as buffer:
-        with pytest.raises(InvalidValueError, match="another"):
-            other.create_pool_in(buffer)
+    with (
+        Context(adapter, context.driver_name) as other,
+        queue.alloc_device(4096) as buffer,
+        pytest.raises(InvalidValueError, match="another"),
+    ):
+        other.create_pool_in(buffer)
     with queue.alloc_device(64) as tiny, pytest.raises(InvalidValueError, match="too small"):
         context.create_pool_in(tiny)
 
