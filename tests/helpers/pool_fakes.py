@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from urasync_l0.enums import UsmType
@@ -40,7 +40,8 @@ class FailingCalls:
     """Counts and logs the calls that a fake driver gets, and lets some of them fail.
 
     ``fail_after`` says how many calls pass before one fails; ``only`` counts those of that name
-    alone; ``broken`` names calls that always fail.
+    alone; ``broken`` names calls that always fail. None of ``locks`` may be held during a call.
+    ``meanwhile`` is what another thread does during the next call of a name.
     """
 
     def __init__(self) -> None:
@@ -49,6 +50,8 @@ class FailingCalls:
         self.fail_after: int | None = None
         self.only = ""
         self.broken: set[str] = set()
+        self.locks: list[threading.Lock] = []
+        self.meanwhile: dict[str, Callable[[], object]] = {}
         self.code = UrResult.UNKNOWN
 
     @property
@@ -60,6 +63,8 @@ class FailingCalls:
         """Count one call; raise if it is the one that shall fail."""
         self.counts[name] += 1
         self.log.append(name)
+        assert not any(lock.locked() for lock in self.locks), f"{name} with a pool's lock held"
+        self.meanwhile.pop(name, _nothing)()
         if name in self.broken:
             self._fail(name)
         if self.fail_after is None or self.only not in ("", name):
@@ -75,6 +80,10 @@ class FailingCalls:
         if self.code is UrResult.DEVICE_LOST:
             raise DeviceLostError("injected", function=name)
         raise UrError("injected", code=self.code, function=name)
+
+
+def _nothing() -> None:
+    """What other threads usually do."""
 
 
 class FakeDriver:
@@ -318,7 +327,7 @@ class Program:
         policy: ReusePolicy | None = None,
     ) -> Pool:
         """Make a pool. Unlike the pools of users it keeps all memory unless told otherwise."""
-        return Pool(
+        pool = Pool(
             self.registry,
             self.sources,
             name=name,
@@ -327,6 +336,8 @@ class Program:
             maximum_pooled=maximum_pooled,
             policy=policy,
         )
+        self.calls.locks.append(pool._lock)
+        return pool
 
     def queue(self, *, eager: bool = False) -> FakeQueue:
         """Make a queue that runs only when told to, or at once."""

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from urasync_l0.pool.block import Block
+from urasync_l0.pool.block import GRANULE, Block
 from urasync_l0.pool.driver_memory import PhysicalPages, VirtualMemory
 from urasync_l0.pool.heap import Heap
 from urasync_l0.pool.heap_source import HeapSource
@@ -65,19 +65,25 @@ class Growth(Protocol):
         """Put back what the plan took; return how many bytes were lost while undoing."""
 
 
-def plan_growth(heap: Heap, source: HeapSource, order: QueueOrder, size: int) -> Growth:
-    """Plan driver memory that gives ``order``'s queue a run of ``size`` bytes."""
+def plan_growth(
+    heap: Heap, source: HeapSource, order: QueueOrder, size: int, allowed: int
+) -> Growth:
+    """Plan driver memory that gives ``order``'s queue a run of ``size`` bytes.
+
+    What is asked for beyond the need, for the next requests, stays within ``allowed`` bytes.
+    """
     if source.virtual is None:
-        return SegmentGrowth(heap, source, size)
-    return PageGrowth(heap, source, source.virtual, order, size)
+        return SegmentGrowth(heap, source, size, allowed)
+    return PageGrowth(heap, source, source.virtual, order, size, allowed)
 
 
 class SegmentGrowth:
     """One more driver allocation."""
 
-    def __init__(self, heap: Heap, source: HeapSource, size: int) -> None:
+    def __init__(self, heap: Heap, source: HeapSource, size: int, allowed: int) -> None:
         wanted = max(source.rounded(size), source.minimum)
-        self.fresh_bytes = max(size, min(wanted, source.memory.maximum_allocation))
+        most = min(wanted, source.memory.maximum_allocation, allowed)
+        self.fresh_bytes = max(size, most // GRANULE * GRANULE)
         self.fresh_calls = 1
         self.moved_pages = 0
         self._heap = heap
@@ -109,6 +115,7 @@ class PageGrowth:
         virtual: VirtualMemory,
         order: QueueOrder,
         size: int,
+        allowed: int,
     ) -> None:
         self._heap = heap
         self._virtual = virtual
@@ -128,8 +135,8 @@ class PageGrowth:
         self._donors = take_pages(heap, self._step, self._count, keep)
         self.moved_pages = len(self._donors)
         if self.moved_pages < self._count:
-            least = self.moved_pages + -(-source.minimum // self._step)
-            self._count = max(self._count, min(least, room))
+            fresh = min(-(-source.minimum // self._step), allowed // self._step)
+            self._count = max(self._count, min(self.moved_pages + fresh, room))
         if self._segment is not None:
             self._segment.claims.add(self._claim)
         self.fresh_calls = self._count - self.moved_pages

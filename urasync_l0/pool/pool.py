@@ -352,12 +352,8 @@ class Pool:
             if self._used_high == self._used + block.size:
                 self._used_high = max(self._used, undo.used_high)
             block.heap.put_back(block, undo)
-            keep = self._reserve.held - undo.grown
-            if undo.grown and self._reserve.high == self._reserve.held:
-                self._reserve.high = max(keep, undo.reserved_high)
         if undo.grown:
-            heap = block.heap
-            self._reserve.release([(heap, self._sources[heap])], keep, at_least=True)
+            self._reserve.shrink(block.heap, self._sources[block.heap], undo)
 
     # -- free --------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from urasync_l0.pool.block import GRANULE, Block, BlockState, Undo
 from urasync_l0.pool.growth import (
@@ -27,6 +28,8 @@ OUT_OF_MEMORY = frozenset(
     {UrResult.OUT_OF_DEVICE_MEMORY, UrResult.OUT_OF_HOST_MEMORY, UrResult.OUT_OF_RESOURCES}
 )
 """The answers of a driver that has no memory left."""
+
+_NO_LIMIT = 2**64
 
 HeapWithSource = tuple[Heap, HeapSource]
 
@@ -59,9 +62,13 @@ class Reserve:
             self.held += size
             self.high = max(self.high, self.held)
 
+    def allowed(self) -> int:
+        """Return how many more bytes are within the limit. The caller holds the lock."""
+        return self.limit - self.held - self.growing if self.limit else _NO_LIMIT
+
     def allows(self, size: int) -> bool:
         """Tell whether ``size`` more bytes are within the limit. The caller holds the lock."""
-        return not self.limit or self.held + self.growing + size <= self.limit
+        return size == 0 or size <= self.allowed()
 
     def grow(
         self,
@@ -81,7 +88,7 @@ class Reserve:
             return None
         while True:
             with self._lock:
-                growth = plan_growth(heap, source, order, size)
+                growth = plan_growth(heap, source, order, size, self.allowed())
                 if not self.allows(growth.fresh_bytes):
                     growth.abandon()
                     return None
@@ -142,11 +149,27 @@ class Reserve:
                     heap.segments.append(segment)
                     heap.set_idle(segment.attach(segment.address, segment.size))
                 self.held += kept
-                self._counts["driver_frees"] += len(pages) + len(segments)
+                self._counts["driver_frees"] += len(pages) - len(failed[0])
+                self._counts["driver_frees"] += len(segments) - len(failed[1])
             gone += taken - kept
         if failure is not None:
             raise failure
         return gone
+
+    def shrink(self, heap: Heap, source: HeapSource, undo: Undo) -> None:
+        """Give back by how much an undone allocation made the pool grow, and lower the peak again.
+
+        What the driver does not take back stays, idle: the error that began it matters more.
+        """
+        with self._lock:
+            keep = self.held - undo.grown
+            peak = self.high
+            at_peak = peak == self.held
+        with suppress(UrError):
+            self.release([(heap, source)], keep, at_least=True)
+        with self._lock:
+            if at_peak and self.high == peak:
+                self.high = max(self.held, undo.reserved_high)
 
     def abandon_all(self, heaps: Iterable[HeapWithSource]) -> None:
         """Give back everything, whatever its state: the context ends, and all queues are idle."""
