@@ -44,7 +44,7 @@ def total_calls() -> int:
 
 
 def loader_version() -> str | None:
-    """The loader's own version, such as "1.8.12"; None before it has initialised a driver."""
+    """The loader's own version, such as "1.32.0"; None before it has initialised a driver."""
     count = ffi.new("size_t *")
     if lib.zelLoaderGetVersions(count, ffi.NULL) or not count[0]:
         return None
