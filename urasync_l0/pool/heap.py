@@ -419,6 +419,15 @@ class Heap:
             block = block.next
         return end - edge.end
 
+    def clear(self) -> list[Segment]:
+        """Forget all blocks, whatever their state; return the segments, for their memory to go."""
+        segments = self.segments
+        self.segments = []
+        self.idle = SizeIndex(lowest=self._one_range)
+        self.views = {}
+        self.used_bytes = self.pending_bytes = self.idle_bytes = 0
+        return segments
+
     # -- invariants --------------------------------------------------------------------------------
 
     def check(self) -> None:

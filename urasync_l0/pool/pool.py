@@ -35,7 +35,7 @@ from urasync_l0.pool.block import GRANULE, Block, BlockState, Undo
 from urasync_l0.pool.heap import Heap
 from urasync_l0.pool.heap_source import HeapSource
 from urasync_l0.pool.order import NOTHING, Mark, QueueOrder, joined
-from urasync_l0.pool.reserve import Reserve
+from urasync_l0.pool.reserve import Refusal, Reserve
 from urasync_l0.pool.segment import Segment
 from urasync_l0.pool.statistics import PoolStatistics, new_counts
 from urasync_l0.result import (
@@ -99,7 +99,7 @@ class ReusePolicy:
 class Request:
     """One allocation on its way through the search."""
 
-    __slots__ = ("heap", "marks", "order", "requested", "size", "undo")
+    __slots__ = ("heap", "limited", "marks", "order", "requested", "size", "undo")
 
     def __init__(
         self, heap: Heap, order: QueueOrder, requested: int, marks: tuple[Mark, ...], undoable: bool
@@ -109,6 +109,7 @@ class Request:
         self.requested = requested
         self.size = (requested + (GRANULE - 1)) & -GRANULE
         self.marks = marks
+        self.limited = False  # whether it was the pool's limit, not the driver, that said no
         self.undo = Undo() if undoable else None
 
 
@@ -281,7 +282,7 @@ class Pool:
     def _take_new(self, request: Request) -> Block | None:
         """Step 3: new driver memory; None if the limit or the driver says no."""
         heap = request.heap
-        return self._reserve.grow(
+        grown = self._reserve.grow(
             heap,
             self._sources[heap],
             request.order,
@@ -289,6 +290,10 @@ class Pool:
             lambda: self._take_locked(request),
             request.undo,
         )
+        if isinstance(grown, Block):
+            return grown
+        request.limited = grown is Refusal.LIMIT
+        return None
 
     def _take_after_wait(self, request: Request) -> Block | None:
         """Step 4: pending memory of another queue, with a wait for its marker appended."""
@@ -320,24 +325,36 @@ class Pool:
             block = self._take(request)
             if block is not None:
                 return block
-        with self._lock:
-            limited = not self._reserve.allows(request.size)
-            limited |= self._sources[request.heap].buffer is not None
-        pools = [self] if limited else self._registry.pools_from(self)
+        # The memory of other pools is no help against this pool's own limit.
+        pools = self._registry.pools_from(self)
         for pool in pools:
-            if pool.release_idle(request):
+            if pool is not self and request.limited:
+                break
+            if pool.release_idle(request.heap, self._missing(request)):
                 block = self._take_new(request)
                 if block is not None:
                     return block
         if not self.policy.wait_when_exhausted:
             return None
         for pool in pools:
+            if pool is not self and request.limited:
+                break
             while pool.wait_for_oldest(request.order):
-                pool.release_idle(request)
-                block = self._take(request) or self._take_new(request)
+                block = self._take(request)
+                if block is None:
+                    pool.release_idle(request.heap, self._missing(request))
+                    block = self._take_new(request)
                 if block is not None:
                     return block
         return None
+
+    def _missing(self, request: Request) -> int:
+        """Return how many bytes less would have to be held for the request to be served anew."""
+        size = self._sources[request.heap].rounded(request.size)
+        if request.limited:
+            with self._lock:
+                size -= self._reserve.allowed()
+        return size
 
     def give_back(self, block: Block) -> None:
         """Undo `allocate`: memory, stamps and numbers are what they were before."""
@@ -354,6 +371,8 @@ class Pool:
             block.heap.put_back(block, undo)
         if undo.grown:
             self._reserve.shrink(block.heap, self._sources[block.heap], undo)
+        if self._closed:
+            self._finish_closing()
 
     # -- free --------------------------------------------------------------------------------------
 
@@ -426,22 +445,23 @@ class Pool:
             self._counts["trims"] += 1
         self._reserve.release(self._heaps_and_sources(), keep, at_least=True)
 
-    def release_idle(self, request: Request) -> bool:
-        """Give idle memory back to the driver, until it is enough for ``request``; tell if any.
+    def release_idle(self, growing: Heap, size: int) -> bool:
+        """Give ``size`` bytes of idle memory back to the driver, or a bit more; tell if any.
 
-        Leaves the request's own heap alone where that can move its idle pages itself.
+        Leaves the heap that is to grow alone where that can move its idle pages itself.
         """
         heaps = [
             (heap, source)
             for heap, source in self._heaps_and_sources()
-            if heap is not request.heap or source.virtual is None
+            if heap is not growing or source.virtual is None
         ]
         with self._lock:
             self._note_completion()
-            keep = max(0, self._reserve.held - request.size)
+            keep = max(0, self._reserve.held - size)
         released = self._reserve.release(heaps, keep, at_least=False)
         if released:
-            self._counts["ladder_releases"] += 1
+            with self._lock:
+                self._counts["ladder_releases"] += 1
         return released > 0
 
     def wait_for_oldest(self, order: QueueOrder) -> bool:
@@ -469,8 +489,8 @@ class Pool:
                 freed_on.retire(marker)
             finally:
                 freed_on.drop_marker(marker)
-        self._counts["ladder_waits"] += 1
         with self._lock:
+            self._counts["ladder_waits"] += 1
             self._note_completion()
         return True
 
@@ -489,7 +509,8 @@ class Pool:
     def _finish_closing(self) -> None:
         with self._lock:
             self._note_completion()
-            busy = any(heap.used_bytes or heap.pending_bytes for heap in self._sources)
+            busy = self._reserve.under_way > 0
+            busy |= any(heap.used_bytes or heap.pending_bytes for heap in self._sources)
         if not busy:
             self._registry.remove(self)
             self._reserve.abandon_all(self._heaps_and_sources())
@@ -497,6 +518,8 @@ class Pool:
     def abandon(self) -> None:
         """Give everything back, also what is in use: the context ends, and all queues are idle."""
         self._closed = True
+        with self._lock:
+            self._used = self._requested = 0
         self._reserve.abandon_all(self._heaps_and_sources())
 
     # -- numbers -----------------------------------------------------------------------------------
@@ -584,7 +607,8 @@ class Pool:
         return heap
 
     def _out_of_memory(self, request: Request) -> OutOfMemoryError:
-        self._counts["out_of_memory"] += 1
+        with self._lock:
+            self._counts["out_of_memory"] += 1
         kind, device = request.heap.key
         now = self.statistics()
         limit = self.maximum_size or None

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from urasync_l0.pool.block import Block
 from urasync_l0.pool.order import Mark, OrderDomain
 from urasync_l0.pool.pool import Pool
-from urasync_l0.result import InvalidMemObjectError
+from urasync_l0.result import InvalidMemObjectError, UrError
 
 
 class PoolRegistry:
@@ -83,10 +83,19 @@ class PoolRegistry:
 
     def synchronised(self, mark: Mark) -> None:
         """After a host wait on a whole queue: complete what it covers, in every pool, and give
-        idle memory above the release thresholds back."""
+        idle memory above the release thresholds back.
+
+        An error of the driver while it takes memory back is raised when all pools had their turn.
+        """
         self.domain.complete(mark)
+        failure: UrError | None = None
         for pool in self.pools():
-            pool.settle()
+            try:
+                pool.settle()
+            except UrError as error:
+                failure = failure or error
+        if failure is not None:
+            raise failure
 
     def completed(self, mark: Mark) -> None:
         """After an event was seen complete: note it. Pools see it at their next call."""

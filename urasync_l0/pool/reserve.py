@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from enum import Enum
 
 from urasync_l0.pool.block import GRANULE, Block, BlockState, Undo
 from urasync_l0.pool.growth import (
@@ -34,11 +35,21 @@ _NO_LIMIT = 2**64
 HeapWithSource = tuple[Heap, HeapSource]
 
 
+class Refusal(Enum):
+    """Why there is no new memory."""
+
+    LIMIT = "limit"
+    """The pool may not hold more."""
+    DRIVER = "driver"
+    """The driver has no more."""
+
+
 class Reserve:
     """What a pool holds of the driver. Sizes are bytes.
 
     ``held`` counts the memory that is the pool's, ``high`` its peak; ``growing`` is what threads
-    are just asking the driver for, so that together they respect ``limit`` (0 is none). Shares the
+    are just asking the driver for, so that together they respect ``limit`` (0 is none);
+    ``under_way`` counts growths and releases between their two sections of the lock. Shares the
     pool's lock: methods take it around their bookkeeping, and call the driver without it.
     """
 
@@ -49,6 +60,7 @@ class Reserve:
         self.held = 0
         self.high = 0
         self.growing = 0
+        self.under_way = 0
 
     def adopt(self, heap: Heap, address: int, size: int) -> None:
         """Give a heap that has nothing yet the user's memory. It is never freed."""
@@ -78,29 +90,31 @@ class Reserve:
         size: int,
         take: Callable[[], Block | None],
         undo: Undo | None,
-    ) -> Block | None:
+    ) -> Block | Refusal:
         """Get driver memory for a run of ``size`` bytes and return what ``take`` makes of it.
 
-        ``take`` runs in the section of the lock that enters the memory. Returns None when the limit
-        or the driver says no; raises any other error of the driver. Either way nothing changed.
+        ``take`` runs in the section of the lock that enters the memory. Tells when the limit or the
+        driver says no, and raises any other error of the driver. Either way nothing changed.
         """
         if source.buffer is not None:
-            return None
+            return Refusal.LIMIT
         while True:
             with self._lock:
                 growth = plan_growth(heap, source, order, size, self.allowed())
                 if not self.allows(growth.fresh_bytes):
                     growth.abandon()
-                    return None
+                    return Refusal.LIMIT
                 self.growing += growth.fresh_bytes
+                self.under_way += 1
             try:
                 growth.carry_out()
             except BaseException as error:
                 with self._lock:
                     self.growing -= growth.fresh_bytes
+                    self.under_way -= 1
                     self.held -= growth.abandon()
                 if isinstance(error, UrError) and error.code in OUT_OF_MEMORY:
-                    return None
+                    return Refusal.DRIVER
                 raise
             with self._lock:
                 if undo is not None:
@@ -108,6 +122,7 @@ class Reserve:
                         undo.reserved_high = self.high
                     undo.grown += growth.fresh_bytes
                 self.growing -= growth.fresh_bytes
+                self.under_way -= 1
                 self.held += growth.fresh_bytes
                 self.high = max(self.high, self.held)
                 self._counts["growths"] += 1
@@ -139,6 +154,7 @@ class Reserve:
                     pages = take_pages(heap, source.step, count)
                 taken = len(pages) * source.step + sum(segment.size for segment in segments)
                 self.held -= taken
+                self.under_way += 1
             failed, error = _give_back(source, pages, segments)
             failure = failure or error
             with self._lock:
@@ -149,6 +165,8 @@ class Reserve:
                     heap.segments.append(segment)
                     heap.set_idle(segment.attach(segment.address, segment.size))
                 self.held += kept
+                self.high = max(self.high, self.held)
+                self.under_way -= 1
                 self._counts["driver_frees"] += len(pages) - len(failed[0])
                 self._counts["driver_frees"] += len(segments) - len(failed[1])
             gone += taken - kept
@@ -175,8 +193,7 @@ class Reserve:
         """Give back everything, whatever its state: the context ends, and all queues are idle."""
         for heap, source in heaps:
             with self._lock:
-                segments = list(heap.segments)
-                heap.segments.clear()
+                segments = heap.clear()
             for segment in segments:
                 if not segment.owned:
                     continue
