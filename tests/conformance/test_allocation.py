@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Allocate, use, read back and free; reuse on the same queue."""
 
-import operator
+from collections.abc import Callable
 
 import pytest
 
@@ -128,11 +128,12 @@ def test_double_free(queue: Queue, other_queue: Queue, kind: UsmType) -> None:
     allocation = alloc(queue, kind, 100)
     allocation.free()
     before = pool_of(queue, kind).statistics()
-    for attempt in (
+    attempts: tuple[Callable[[], object], ...] = (
         allocation.free,
         lambda: queue.free(allocation.ptr),
         lambda: other_queue.free(allocation),
-    ):
+    )
+    for attempt in attempts:
         with pytest.raises(InvalidMemObjectError):
             attempt()
     assert pool_of(queue, kind).statistics() == before
@@ -231,4 +232,4 @@ def test_representations(context: Context, queue: Queue, kind: UsmType) -> None:
     assert "freed" in repr(allocation)
     assert context.adapter_name in repr(context)
     assert str(queue.id) in repr(queue)
-    assert repr(operator.attrgetter("name")(context.default_pool())) in repr(context.default_pool())
+    assert context.default_pool().name in repr(context.default_pool())

@@ -131,6 +131,19 @@ def test_events_stay_few_without_synchronisation(
     assert events < 1500
 
 
+def test_markers_stay_few_without_synchronisation(
+    controls: Controls, queue: Queue, other_queue: Queue, kind: UsmType
+) -> None:
+    """MEM-4: nobody asks for an event, yet frees have to be noticed."""
+    for n in range(2000):
+        alloc(queue, kind, 100 + 300 * (n % 7)).free(queue=other_queue)
+        alloc(other_queue, kind, 100 + 200 * (n % 11)).free()
+    events = controls.live_objects()["event"]
+    finish(queue)
+    finish(other_queue)
+    assert events < 300
+
+
 def test_recycled_events_are_not_waited_on_by_mistake(
     controls: Controls, queue: Queue, other_queue: Queue
 ) -> None:

@@ -28,6 +28,7 @@ class HeldQueue:
 def hold(controls: Controls, queue: Queue) -> Iterator[HeldQueue]:
     """Hold a queue from here to `HeldQueue.release` or the end of the ``with`` block."""
     held = HeldQueue(controls.gate(handle_value(queue.handle)))
+    del queue  # a test may want to drop it
     try:
         yield held
     finally:

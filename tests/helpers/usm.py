@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Allocate, read and wait in tests: every host wait has a time-out."""
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from urasync_l0 import Allocation, Event, Pool, Queue, UsmType
@@ -42,6 +43,14 @@ def pool_of(queue: Queue, kind: UsmType) -> Pool:
 def finish(queue: Queue) -> None:
     """Finish a queue, or fail the test."""
     assert queue.finish(TIMEOUT_NS), f"{queue!r} does not finish"
+
+
+def repeat_until(condition: Callable[[], bool], action: Callable[[], object]) -> None:
+    """Do something again and again until a condition holds; fail when it does not in time."""
+    deadline = time.monotonic() + TIMEOUT_NS / 1e9
+    while not condition():
+        assert time.monotonic() < deadline, "it does not come about"
+        action()
 
 
 def read(queue: Queue, source: Any, nbytes: int | None = None) -> bytes:

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Several devices: pools, events and queues of their own.
+
+Their number is set before the driver loads, so each program runs in a process of its own.
+"""
+
+import pytest
+
+from tests.helpers.strict_process import run_strictly
+
+pytestmark = pytest.mark.usefixtures("controls")
+
+START = """
+    import sys
+    import urasync_l0
+    from urasync_l0 import UsmType
+    from urasync_l0.result import UrError
+    from urasync_l0.software_driver.controls import Controls
+    from urasync_l0.ze.handles import handle_value
+    SECOND = 10**9
+    context = urasync_l0.Context(sys.argv[1])
+    controls = Controls()
+    assert len(context.devices) == 2
+    queues = [context.create_queue(device) for device in context.devices]
+
+    def refused(call):
+        try:
+            call()
+        except UrError as error:
+            return error.code.name
+        return "nothing"
+"""
+
+END = """
+    del queues
+    assert context.close(20 * SECOND)
+    left = {kind: n for kind, n in controls.live_objects().items() if n}
+    assert not left, left
+"""
+
+
+def run_on_two(program: str, adapter: str) -> str:
+    return run_strictly(START + program + END, adapter, URASYNC_L0_SOFTWARE_DEVICES="2")
+
+
+def test_default_pools_are_separate(adapter: str) -> None:
+    """MT-6."""
+    program = """
+    held = [queue.alloc_device(1000 + n) for n, queue in enumerate(queues)]
+    shared = [queue.alloc_shared(10) for queue in queues]
+    print([context.default_pool(n).statistics().requested for n in range(2)])
+    print(context.default_pool(0) is context.default_pool(1))
+    host = [queue.alloc_host(7) for queue in queues]
+    print(context.host_pool.statistics().requested)
+    print([queue.device.index for queue in queues])
+    for each in (*held, *shared, *host):
+        each.free()
+    """
+    assert run_on_two(program, adapter) == "[1010, 1011]\nFalse\n14\n[0, 1]\n"
+
+
+def test_pools_of_another_device_are_refused(adapter: str) -> None:
+    program = """
+    pool = context.create_pool(device=0)
+    everything = context.create_pool()
+    print(refused(lambda: queues[1].alloc_device(10, pool=pool)),
+          refused(lambda: queues[1].alloc_shared(10, pool=context.default_pool(0))),
+          refused(lambda: queues[1].alloc_host(10, pool=pool)))
+    for queue in queues:
+        for alloc in (queue.alloc_device, queue.alloc_shared, queue.alloc_host):
+            alloc(10, pool=everything).free()
+    print(everything.statistics().allocations)
+    """
+    expected = "INVALID_VALUE INVALID_VALUE INVALID_ARGUMENT\n6\n"
+    assert run_on_two(program, adapter) == expected
+
+
+def test_order_across_devices(adapter: str) -> None:
+    """Data handed from one device's queue to the other's through events, freed on the other."""
+    program = """
+    target = bytearray(4096)
+    for n in range(50):
+        first, second = queues[n % 2], queues[1 - n % 2]
+        allocation = first.alloc_shared(4096)
+        written = first.fill(allocation, bytes([n, 255 - n]), event=True)
+        copied = second.memcpy(target, allocation, wait=(written,), event=True)
+        second.free(allocation)
+        assert copied.wait(20 * SECOND)
+        assert bytes(target) == bytes([n, 255 - n]) * 2048
+    print("done")
+    """
+    assert run_on_two(program, adapter) == "done\n"
+
+
+def test_events_belong_to_their_device(adapter: str) -> None:
+    """MT-3: an event that served one device's queue never serves the other's."""
+    program = """
+    seen = [set(), set()]
+    for n in range(200):
+        event = queues[n % 2].record()
+        assert event.wait(20 * SECOND)
+        seen[n % 2].add(handle_value(event.handle))
+        event.release()
+    print(len(seen[0] & seen[1]))
+    """
+    assert run_on_two(program, adapter) == "0\n"
+
+
+def test_memory_of_the_right_device(adapter: str) -> None:
+    program = """
+    for n, queue in enumerate(queues):
+        before = controls.used_device_memory(n), controls.used_device_memory(1 - n)
+        allocation = queue.alloc_device(5 << 20)
+        used = controls.used_device_memory(n), controls.used_device_memory(1 - n)
+        assert used[0] >= before[0] + (5 << 20), (before, used)
+        assert used[1] == before[1], (before, used)
+        allocation.free()
+    print("done")
+    """
+    assert run_on_two(program, adapter) == "done\n"
+
+
+def test_a_context_on_the_second_device_alone(adapter: str) -> None:
+    program = """
+    one = urasync_l0.Context(sys.argv[1], devices=[1, 1, context.devices[1]])
+    print([device.index for device in one.devices], one.create_queue().device.index)
+    print(refused(lambda: one.create_queue(1)),
+          refused(lambda: one.create_queue(context.devices[0])))
+    queue = one.create_queue()
+    queue.alloc_device(100).free()
+    assert queue.finish(20 * SECOND)
+    del queue
+    assert one.close(20 * SECOND)
+    """
+    assert run_on_two(program, adapter) == "[1] 1\nINVALID_DEVICE INVALID_DEVICE\n"

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A failed call changes nothing: every Level Zero call that an operation makes fails once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from tests.helpers.calls import LevelZeroCalls
+from tests.helpers.usm import MIB, TIMEOUT_NS, alloc, finish, pool_of, read
+from urasync_l0 import (
+    Allocation,
+    Context,
+    DeviceLostError,
+    Event,
+    OutOfMemoryError,
+    PoolStatistics,
+    Queue,
+    UrError,
+    UsmType,
+)
+from urasync_l0.software_driver.controls import Controls
+from urasync_l0.ze.result import ZeResult
+
+UNKNOWN = int(ZeResult.ERROR_UNKNOWN)
+LOST = int(ZeResult.ERROR_DEVICE_LOST)
+
+
+SIZE = 3 * MIB
+
+
+@dataclass
+class Scene:
+    """What an operation works on: memory in use, and the event of another queue."""
+
+    context: Context
+    queue: Queue
+    kind: UsmType
+    allocation: Allocation
+    event: Event
+
+    def statistics(self) -> PoolStatistics:
+        return pool_of(self.queue, self.kind).statistics()
+
+
+def make_scene(context: Context, kind: UsmType) -> Scene:
+    queue, other = context.create_queue(), context.create_queue()
+    return Scene(context, queue, kind, alloc(queue, kind, SIZE), other.record())
+
+
+Operation = Callable[[Scene], object]
+
+OPERATIONS: dict[str, Operation] = {
+    "alloc": lambda s: alloc(s.queue, s.kind, SIZE),
+    "alloc-wait": lambda s: alloc(s.queue, s.kind, SIZE, wait=(s.event,)),
+    "alloc-event": lambda s: alloc(s.queue, s.kind, SIZE, event=True),
+    "alloc-wait-event": lambda s: alloc(s.queue, s.kind, SIZE, wait=(s.event,), event=True),
+    "record": lambda s: s.queue.record(),
+    "wait": lambda s: s.queue.wait((s.event,)),
+}
+
+
+def digest(statistics: PoolStatistics) -> tuple[int, ...]:
+    """The numbers that a failed call must leave alone: all but counts of what was tried."""
+    s = statistics
+    return (s.used, s.used_high, s.requested, s.pending, s.idle, s.reserved, s.reserved_high)
+
+
+def fail_each_call(
+    controls: Controls,
+    make: Callable[[], Scene],
+    operation: Operation,
+    verify: Callable[[Scene], None] = lambda scene: None,
+) -> int:
+    """Let every call that the operation makes fail, each in a fresh scene; return how many.
+
+    A failure that the operation finds a way around is no failure of the operation.
+    """
+    scene = make()
+    with LevelZeroCalls() as calls:
+        operation(scene)
+    assert scene.context.close(TIMEOUT_NS)
+    planned = [(entry, nth) for entry, count in calls.counts.items() for nth in range(1, count + 1)]
+    for entry, nth in planned:
+        scene = make()
+        before = digest(scene.statistics()), memory_objects(controls)
+        controls.fail(entry, nth, UNKNOWN)
+        result, error = attempt(operation, scene)
+        controls.clear_failures()
+        if error is not None:
+            assert error.function == entry
+            after = digest(scene.statistics()), memory_objects(controls)
+            assert after == before, f"call {nth} of {entry} changed something"
+            result = operation(scene)
+        verify(scene)
+        del result
+        assert scene.context.close(TIMEOUT_NS)
+    return len(planned)
+
+
+def attempt(operation: Operation, scene: Scene) -> tuple[object, UrError | None]:
+    try:
+        return operation(scene), None
+    except UrError as error:
+        return None, error
+
+
+def memory_objects(controls: Controls) -> dict[str, int]:
+    """Live objects, but for those that hold no memory of ours and are kept for later use."""
+    kept = ("event", "event_pool", "virtual_reservation")
+    return {kind: count for kind, count in controls.live_objects().items() if kind not in kept}
+
+
+@pytest.mark.parametrize("pooled", [False, True], ids=["fresh", "pooled"])
+@pytest.mark.parametrize("expanding", ["on", "off"], ids=["mapped", "separate"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_placing(
+    controls: Controls,
+    make_context: Callable[..., Context],
+    kind: UsmType,
+    name: str,
+    expanding: str,
+    pooled: bool,
+) -> None:
+    """ERR-1, ERR-8: memory and numbers are as before, and the next call works."""
+
+    def make() -> Scene:
+        scene = make_scene(make_context(expanding_segments=expanding), kind)
+        if pooled:
+            alloc(scene.queue, kind, SIZE).free()
+        return scene
+
+    calls = fail_each_call(controls, make, OPERATIONS[name])
+    assert (calls == 0) == (pooled and name == "alloc")
+
+
+FREES: dict[str, Operation] = {
+    "wait": lambda s: s.queue.free(s.allocation, wait=(s.event,)),
+    "event": lambda s: s.queue.free(s.allocation, event=True),
+    "wait-event": lambda s: s.queue.free(s.allocation, wait=(s.event,), event=True),
+}
+
+
+@pytest.mark.parametrize("name", FREES)
+def test_free(
+    controls: Controls, make_context: Callable[..., Context], kind: UsmType, name: str
+) -> None:
+    """ERR-8: the block is still in use, and the next free works."""
+
+    def free(scene: Scene) -> object:
+        result = FREES[name](scene)
+        assert scene.allocation.is_freed
+        return result
+
+    assert fail_each_call(controls, lambda: make_scene(make_context(), kind), free) > 0
+
+
+@pytest.mark.parametrize("pattern", [b"\x01", b"abc"], ids=["fill", "copies"])
+@pytest.mark.parametrize("event", [False, True], ids=["plain", "event"])
+def test_fill(
+    controls: Controls,
+    make_context: Callable[..., Context],
+    kind: UsmType,
+    pattern: bytes,
+    event: bool,
+) -> None:
+    def fill(scene: Scene) -> object:
+        return scene.queue.fill(scene.allocation, pattern, wait=(scene.event,), event=event)
+
+    def verify(scene: Scene) -> None:
+        assert read(scene.queue, scene.allocation) == pattern * (SIZE // len(pattern))
+
+    assert fail_each_call(controls, lambda: make_scene(make_context(), kind), fill, verify) > 0
+
+
+def test_finish(controls: Controls, make_context: Callable[..., Context], kind: UsmType) -> None:
+    """Whichever call of a finish fails, the next finish does all of it."""
+    probe = make_context().create_queue()
+    alloc(probe, kind, 4096).free()
+    with LevelZeroCalls() as calls:
+        finish(probe)
+    assert calls.total > 0
+    for entry, count in calls.counts.items():
+        for nth in range(1, count + 1):
+            context = make_context()
+            queue = context.create_queue()
+            allocation = alloc(queue, kind, 4096)
+            queue.fill(allocation, b"\x01")
+            allocation.free()
+            controls.fail(entry, nth, UNKNOWN)
+            with pytest.raises(UrError):
+                queue.finish(TIMEOUT_NS)
+            controls.clear_failures()
+            finish(queue)
+            numbers = pool_of(queue, kind).statistics()
+            assert (numbers.used, numbers.pending, numbers.reserved) == (0, 0, 0)
+
+
+def test_out_of_memory(
+    controls: Controls, make_context: Callable[..., Context], kind: UsmType
+) -> None:
+    """A driver without memory: the error is a MemoryError with its numbers, and nothing changed."""
+    context = make_context()
+    queue = context.create_queue()
+    first = alloc(queue, kind, 3 * MIB)
+    before = digest(pool_of(queue, kind).statistics())
+    code = int(
+        ZeResult.ERROR_OUT_OF_HOST_MEMORY
+        if kind is UsmType.HOST
+        else ZeResult.ERROR_OUT_OF_DEVICE_MEMORY
+    )
+    for entry in ("zeMemAllocDevice", "zeMemAllocShared", "zeMemAllocHost", "zePhysicalMemCreate"):
+        controls.fail(entry, 1, code, times=0)
+    with pytest.raises(OutOfMemoryError) as caught:
+        alloc(queue, kind, 50 * MIB, event=True)
+    assert isinstance(caught.value, MemoryError)
+    assert caught.value.requested == 50 * MIB
+    assert caught.value.used == 3 * MIB
+    assert digest(pool_of(queue, kind).statistics()) == before
+    controls.clear_failures()
+    alloc(queue, kind, 50 * MIB).free()
+    first.free()
+
+
+def test_a_lost_device_poisons_the_context(
+    controls: Controls, make_context: Callable[..., Context]
+) -> None:
+    context = make_context()
+    queue, other = context.create_queue(), context.create_queue()
+    allocation = queue.alloc_device(4096)
+    event = other.record()
+    assert event.wait(TIMEOUT_NS)
+    controls.fail("zeCommandListAppendSignalEvent", 1, LOST)
+    with pytest.raises(DeviceLostError):
+        queue.record()
+    controls.clear_failures()
+    for call in (
+        queue.record,
+        other.record,
+        queue.finish,
+        lambda: queue.alloc_device(64),
+        lambda: queue.free(allocation),
+        lambda: queue.fill(allocation, b"\x01"),
+        context.create_queue,
+        context.create_pool,
+    ):
+        with LevelZeroCalls() as calls, pytest.raises(DeviceLostError):
+            call()
+        assert calls.total == 0
+    with LevelZeroCalls() as calls:
+        assert context.close(TIMEOUT_NS)
+    waits = ("zeCommandListHostSynchronize", "zeEventHostSynchronize")
+    assert sum(calls.of(entry) for entry in waits) == 0
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["zeContextCreateEx", "zeEventPoolCreate", "zeEventCreate", "zeCommandListCreateImmediate"],
+)
+def test_making_things(
+    controls: Controls, make_context: Callable[..., Context], entry: str
+) -> None:
+    """What cannot be made leaves nothing behind; the fixture looks for the rest."""
+
+    def make_all() -> None:
+        context = make_context()
+        queue = context.create_queue()
+        queue.record()
+
+    before = controls.live_objects()["context"]
+    controls.fail(entry, 1, UNKNOWN)
+    with pytest.raises(UrError) as caught:
+        make_all()
+    assert caught.value.function == entry
+    controls.clear_failures()
+    assert controls.live_objects()["context"] - before == (entry != "zeContextCreateEx")
+    make_all()
