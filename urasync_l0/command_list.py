@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from urasync_l0.device import Device
-from urasync_l0.event_source import EventSource, NativeEvent
+from urasync_l0.event_source import PATIENCE_NS, EventSource, NativeEvent, observe
 from urasync_l0.native_context import NativeContext
 from urasync_l0.pool import Mark, MarkerEvent
 from urasync_l0.result import DeviceLostError, InvalidQueueError, UrError
@@ -31,7 +31,7 @@ _KEPT_POLLED = 64
 """With so many kept objects, a marker is placed to learn which of them may go."""
 
 _KEPT_AT_MOST = 1024
-"""With so many, the call waits for the oldest."""
+"""With so many, the call waits a moment for the oldest."""
 
 
 class Transfer(Protocol):
@@ -213,14 +213,9 @@ class CommandList(ABC):
         kept = self._kept
         order = self.order
         self._drop_kept()
-        if len(kept) >= _KEPT_POLLED:
-            marker = order.marker_covering(kept[0][0])
-            try:
-                if len(kept) >= _KEPT_AT_MOST and marker.event.wait(INFINITE):
-                    order.retire(marker)
-            finally:
-                order.drop_marker(marker)
-            order.poll_markers(4)
+        if len(kept) >= _KEPT_POLLED and observe(
+            order, kept[0][0], PATIENCE_NS if len(kept) >= _KEPT_AT_MOST else 0
+        ):
             self._drop_kept()
 
     def _drop_kept(self) -> None:
@@ -249,11 +244,11 @@ class CommandList(ABC):
     def _wait_for_all(self, timeout_ns: int) -> Mark | None:
         """The mark up to which the list is complete; None when the time ran out."""
         if not self._can_synchronize:
-            marker = self.append_marker()
+            event = self.append_marker()
             try:
-                return marker.mark if marker.wait(timeout_ns) else None
+                return event.mark if event.wait(timeout_ns) else None
             finally:
-                marker.release()
+                event.release()
         order = self.order
         with order.lock:
             if self._is_destroyed:
@@ -268,9 +263,22 @@ class CommandList(ABC):
             with order.lock:
                 self._waiting -= 1
 
-    def is_idle(self) -> bool:
-        """Whether everything appended so far is complete; asks the driver, never waits."""
-        return self.synchronise(0)
+    def _wait_for_the_end(self, timeout_ns: int) -> Mark | None:
+        """As `_wait_for_all`, for a list that is to close: an earlier attempt's marker will do.
+
+        So a list that is looked at again and again is given one marker, and can become complete.
+        """
+        order = self.order
+        if self._can_synchronize:
+            return self._wait_for_all(timeout_ns)
+        marker = order.marker_covering(order.sequence)
+        try:
+            if not marker.event.wait(timeout_ns):
+                return None
+            order.retire(marker)
+            return marker.mark
+        finally:
+            order.drop_marker(marker)
 
     def close(self, timeout_ns: int = INFINITE) -> bool:
         """Complete the list and destroy it; its pending blocks become idle. Idempotent.
@@ -303,7 +311,7 @@ class CommandList(ABC):
         context = self.context
         while True:
             try:
-                mark = None if context.lost else self._wait_for_all(timeout_ns)
+                mark = None if context.lost else self._wait_for_the_end(timeout_ns)
                 if mark is not None:
                     context.registry.synchronised(mark)
             except DeviceLostError as error:

@@ -36,6 +36,10 @@ from urasync_l0.ze.loader import DriverName
 EXIT_TIMEOUT_NS = 10_000_000_000
 """How long, in nanoseconds, the interpreter's exit waits for each queue that is still busy."""
 
+DROPPED_TIMEOUT_NS = 10_000_000
+"""How long, in nanoseconds, each queue of a dropped context gets to complete; an idle one needs a
+part of that, and a busy one is left for later."""
+
 
 class Context:
     """Devices with their pools, and the queues on them. Any thread may use it. Sizes are bytes.
@@ -317,16 +321,20 @@ _dropped: deque[Finalizer] = deque()
 
 
 def _close_dropped() -> None:
-    while _dropped:
+    """Close dropped contexts whose queues are complete; the others wait for another call."""
+    for _ in range(len(_dropped)):
         try:
             finalizer = _dropped.popleft()
-        except IndexError:
+        except IndexError:  # another thread took the last one
             break
         assert isinstance(finalizer, _ContextFinalizer)
-        # One that is busy or whose driver fails is closed at exit.
+        closed = False
         with suppress(UrError):
-            if finalizer.native.close(timeout_ns=0):
-                _open.discard(finalizer.native)
+            closed = finalizer.native.close(DROPPED_TIMEOUT_NS)
+        if closed:
+            _open.discard(finalizer.native)
+        else:
+            _dropped.append(finalizer)
 
 
 def _close_all() -> None:

@@ -14,10 +14,17 @@ stand apart, and a queue that is slow to pass holds up nobody else's events.
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Sequence
 
-from urasync_l0.event_source import EventSource, NativeEvent, SlotPools
+from urasync_l0.event_source import (
+    PATIENCE_NS,
+    EventSource,
+    NativeEvent,
+    SlotPools,
+    observe,
+)
 from urasync_l0.pool import QueueOrder
 from urasync_l0.ze import event as ze_event
 from urasync_l0.ze.handles import ContextHandle, DeviceHandle, EventHandle
@@ -26,7 +33,10 @@ _RECYCLED_AT_ONCE = 4
 """How many parked events one call looks at, so that no call pays for a long line."""
 
 _CROWDED = 64
-"""With so many awaited events parked, a marker is placed to learn how far their waiters are."""
+"""With so many events parked, a call looks at more, and asks their waiters how far they are."""
+
+_PARKED_AT_MOST = 1024
+"""With so many, a call also waits a moment for the oldest."""
 
 
 class PoolEvent(NativeEvent):
@@ -42,6 +52,12 @@ class PoolEvent(NativeEvent):
         """Whether every wait for the event is known to have been passed."""
         return all(number <= order.completed for order, number in self.waiters.items())
 
+    def ask_waiters(self, timeout_ns: int) -> None:
+        """Find out how far the waiting queues are; wait for each at most so many nanoseconds."""
+        for order, number in list(self.waiters.items()):
+            if number > order.completed:
+                observe(order, number, timeout_ns)
+
 
 class PoolEvents(EventSource):
     """The pool events of one device. Any thread may call."""
@@ -51,6 +67,7 @@ class PoolEvents(EventSource):
         self._pools = SlotPools(context, devices, counter_based=False)
         self._parked: dict[QueueOrder, deque[PoolEvent]] = {}
         self._awaited: deque[PoolEvent] = deque()
+        self._recycling = threading.Lock()
 
     def _create(self) -> PoolEvent:
         return PoolEvent(self, self._pools.create_event())
@@ -72,15 +89,25 @@ class PoolEvents(EventSource):
         """Reset a few parked events that nothing refers to any more, and make them ready."""
         if not self._parked and not self._awaited:
             return
-        self._sort_parked()
-        self._reset_passed()
+        # One thread at a time is enough; and asking may append a marker, which ends up here again.
+        if not self._recycling.acquire(blocking=False):
+            return
+        try:
+            parked = len(self._awaited) + sum(map(len, list(self._parked.values())))
+            limit = _RECYCLED_AT_ONCE if parked < _CROWDED else _CROWDED
+            self._sort_parked(limit)
+            self._reset_passed(limit)
+            if parked >= _PARKED_AT_MOST:
+                self._wait_for_oldest()
+        finally:
+            self._recycling.release()
 
-    def _sort_parked(self) -> None:
+    def _sort_parked(self, limit: int) -> None:
         """Move parked events whose signal is complete to the awaited ones."""
         with self._lock:
             lines = list(self._parked.items())
         for order, line in lines:
-            for _ in range(_RECYCLED_AT_ONCE):
+            for _ in range(limit):
                 with self._lock:
                     head = line[0] if line else None
                 if head is None or not self._is_signalled(head):
@@ -101,15 +128,18 @@ class PoolEvents(EventSource):
             mark.order.domain.complete(mark)
         return True
 
-    def _reset_passed(self) -> None:
-        for _ in range(_RECYCLED_AT_ONCE):
+    def _reset_passed(self, limit: int) -> None:
+        """Reset awaited events that every waiter has passed; ask about the first that is not."""
+        asked = False
+        for _ in range(min(limit, len(self._awaited))):
             with self._lock:
                 if not self._awaited:
                     return
                 event = self._awaited.popleft()
             if not event.is_passed():
-                if len(self._awaited) >= _CROWDED:
-                    _ask_waiters(event)
+                if not asked and len(self._awaited) >= _CROWDED:
+                    asked = True
+                    event.ask_waiters(0)
                 with self._lock:
                     self._awaited.append(event)
                 continue
@@ -122,17 +152,20 @@ class PoolEvents(EventSource):
                 raise
             self._ready.append(event)
 
+    def _wait_for_oldest(self) -> None:
+        """Wait a moment for what holds up the oldest event."""
+        with self._lock:
+            awaited = self._awaited[0] if self._awaited else None
+            line = max(self._parked.values(), key=len, default=None)
+            head = line[0] if line else None
+        if awaited is not None:
+            awaited.ask_waiters(PATIENCE_NS)
+        if head is not None and head.wait(PATIENCE_NS):
+            head.mark.order.domain.complete(head.mark)
+
     def close(self) -> None:
         """Destroy the events and their pools; the context ends and no queue is left."""
         self._parked.clear()
         self._awaited.clear()
         super().close()
         self._pools.close()
-
-
-def _ask_waiters(event: PoolEvent) -> None:
-    """Find out, without blocking, whether the queues that wait for the event have passed."""
-    for order, number in list(event.waiters.items()):
-        if order.is_open and number > order.completed:
-            order.drop_marker(order.marker_covering(number))
-            order.poll_markers(_RECYCLED_AT_ONCE)

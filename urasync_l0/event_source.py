@@ -21,6 +21,26 @@ from urasync_l0.ze.handles import ContextHandle, DeviceHandle, EventHandle, Even
 SLOTS = 64
 """How many events one native event pool has room for."""
 
+PATIENCE_NS = 1_000_000
+"""How long, in nanoseconds, a call waits for a queue that has left too much behind. It slows the
+caller down to what the queues do; a queue that is held up for longer makes nobody hang."""
+
+
+def observe(order: QueueOrder, number: int, timeout_ns: int = 0) -> bool:
+    """Find out whether a queue has passed command ``number``, by a marker at or after it.
+
+    Appends a marker unless one is outstanding; waits at most ``timeout_ns`` nanoseconds for it. The
+    caller holds no lock.
+    """
+    marker = order.marker_covering(number)
+    try:
+        if not marker.event.wait(timeout_ns):
+            return False
+        order.retire(marker)
+        return True
+    finally:
+        order.drop_marker(marker)
+
 
 class NativeEvent:
     """A native event that stands for one signal at a time; a `MarkerEvent` of the pool core."""
