@@ -59,6 +59,11 @@ class FailingCalls:
         """Calls of every kind."""
         return self.counts.total()
 
+    @property
+    def failing(self) -> bool:
+        """Whether a call is still to fail."""
+        return self.fail_after is not None
+
     def call(self, name: str) -> None:
         """Count one call; raise if it is the one that shall fail."""
         self.counts[name] += 1

@@ -123,6 +123,7 @@ class PageGrowth:
         self._range_size = max(source.range_size, source.rounded(max(size, source.minimum)))
         self._mapped: list[PhysicalPages] = []
         self._lost: list[Page] = []
+        self._stuck: list[PhysicalPages] = []
         place = _cheapest_place(heap, order, size, self._step)
         if place is None:
             self._segment = None
@@ -174,17 +175,24 @@ class PageGrowth:
         self._mapped.append(physical)
 
     def _undo(self, unmapped: int, created: list[PhysicalPages]) -> None:
-        """Undo a part of `carry_out`. A page that cannot be mapped back is destroyed and lost."""
+        """Undo a part of `carry_out`. A page that cannot be mapped back is destroyed and lost.
+
+        Pages that cannot be unmapped stay where they are, and the place stays claimed.
+        """
         virtual = self._virtual
-        for position in range(len(self._mapped)):
-            attempt(virtual.unmap, self._address + position * self._step, self._step)
+        for position, physical in enumerate(self._mapped):
+            if not attempt(virtual.unmap, self._address + position * self._step, self._step):
+                self._stuck.append(physical)
         for page in self._donors[:unmapped]:
-            if not attempt(virtual.map, page.address, self._step, page.physical):
+            if page.physical in self._stuck:
+                self._lost.append(page)
+            elif not attempt(virtual.map, page.address, self._step, page.physical):
                 attempt(virtual.destroy, page.physical)
                 self._lost.append(page)
         for physical in created:
-            attempt(virtual.destroy, physical)
-        if self._segment is None:
+            if physical not in self._stuck:
+                attempt(virtual.destroy, physical)
+        if self._segment is None and not self._stuck:
             attempt(virtual.release, self._address, self._range_size)
 
     def settle(self) -> None:
@@ -202,7 +210,7 @@ class PageGrowth:
 
     def abandon(self) -> int:
         """Put the pages that were to move back where they were."""
-        if self._segment is not None:
+        if self._segment is not None and not self._stuck:
             self._segment.claims.remove(self._claim)
         drop_claims(self._lost)
         return_pages(self._heap, [page for page in self._donors if page not in self._lost])

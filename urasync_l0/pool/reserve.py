@@ -200,10 +200,14 @@ class Reserve:
                 if source.virtual is None:
                     attempt(source.memory.free, segment.address)
                     continue
+                unmapped = True
                 for address, physical in segment.pages.items():
-                    attempt(source.virtual.unmap, address, source.step)
-                    attempt(source.virtual.destroy, physical)
-                attempt(source.virtual.release, segment.address, segment.size)
+                    if attempt(source.virtual.unmap, address, source.step):
+                        attempt(source.virtual.destroy, physical)
+                    else:
+                        unmapped = False
+                if unmapped:
+                    attempt(source.virtual.release, segment.address, segment.size)
         with self._lock:
             self.held = 0
 

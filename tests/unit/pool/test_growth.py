@@ -371,7 +371,7 @@ def test_failure_of_any_call_changes_nothing(setup: object, code: UrResult) -> N
         program.calls.fail_after = nth
         with pytest.raises(UrError, match="left for" if code in OUT_OF_MEMORY else "injected"):
             pool.allocate(queue.order, DEVICE, 3 * PAGE)
-        assert program.calls.fail_after is None
+        assert not program.calls.failing
         assert without_failure_count(pool.statistics()) == numbers, f"call {nth}"
         assert layout(block) == blocks, f"call {nth}"
         assert program.driver.objects() == objects, f"call {nth}"
@@ -407,6 +407,49 @@ def test_page_that_cannot_be_mapped_back_is_accounted_for(broken: set[str]) -> N
     assert pool.statistics().used == before.used + 3 * PAGE
     assert len(program.driver.mapped) * PAGE == pool.statistics().reserved
     assert block.heap.segments[0].claims == set()
+    pool.check()
+
+
+def test_page_that_can_neither_stay_nor_go_is_accounted_for() -> None:
+    """The first page has moved and cannot be unmapped again, the second cannot be mapped back: both
+    are lost, and nothing is ever mapped where the first one is."""
+    program, pool, queue, _ = with_donors()
+    before = pool.statistics()
+
+    def second_map() -> None:
+        program.calls.broken = {"map", "unmap"}
+
+    def first_map() -> None:
+        program.calls.meanwhile["map"] = second_map
+
+    program.calls.meanwhile["map"] = first_map
+    with pytest.raises(UrError, match="injected"):
+        pool.allocate(queue.order, DEVICE, 3 * PAGE)
+    program.calls.broken = set()
+    numbers = pool.statistics()
+    assert numbers.reserved == before.reserved - 2 * PAGE
+    assert (numbers.used, numbers.idle) == (before.used, 0)
+    assert len(program.driver.mapped) * PAGE == numbers.reserved + PAGE
+    assert program.driver.held == numbers.reserved + PAGE, "the new page went"
+    pool.check()
+    for _ in range(8):
+        program.alloc(pool, queue, PAGE)
+    pool.check()
+
+
+def test_new_range_whose_pages_cannot_go_is_left_alone() -> None:
+    """What cannot be unmapped is not destroyed, and its range is not released."""
+    program = Program()
+    pool, queue = program.pool(), program.queue()
+    program.calls.fail_after = 2
+    program.calls.only = "map"
+    program.calls.broken = {"unmap"}
+    with pytest.raises(UrError, match="injected"):
+        pool.allocate(queue.order, DEVICE, 3 * PAGE)
+    assert program.driver.objects() == (0, 2, 2, 1)
+    assert pool.statistics().reserved == 0
+    program.calls.broken = set()
+    program.alloc(pool, queue, 3 * PAGE)
     pool.check()
 
 
