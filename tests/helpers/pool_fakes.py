@@ -271,7 +271,8 @@ class FakeQueue:
 
     def reach(self, number: int) -> None:
         """Let the queue run up to a command."""
-        self.reached = max(self.reached, number)
+        with self.world.lock:
+            self.reached = max(self.reached, number)
 
     def append_marker(self) -> FakeEvent:
         self.calls.call("append_signal")
@@ -289,9 +290,9 @@ class FakeQueue:
         assert isinstance(event, FakeEvent)
         self.calls.call("append_wait")
         with self.order.lock:
+            self.known |= event.known
             self.order.advance()
             self.order.merge(event.mark)
-        self.known |= event.known
 
     def synchronise(self) -> Mark:
         """Wait for the whole queue, and return the mark that the registry wants."""

@@ -90,14 +90,13 @@ class Block:
 class Piece:
     """What one part of a block was before it was taken, so that it can be put back."""
 
-    __slots__ = ("age", "order", "size", "stamp", "views")
+    __slots__ = ("age", "order", "size", "stamp")
 
     def __init__(self, block: Block, size: int) -> None:
         self.size = size
         self.order = block.order
         self.stamp = block.stamp
         self.age = block.age
-        self.views = block.views
 
 
 class Undo:

@@ -221,15 +221,20 @@ class Heap:
             if noted.order is None or noted.stamp <= noted.order.completed:
                 self.set_idle(piece)
                 continue
+            rest = piece.next
+            if rest.state is _PENDING and rest.age == noted.age:
+                # The last piece was a part: it is one with what was left of the same free.
+                self._remove_pending(rest)
+                rest.unlink()
+                piece.size += rest.size
             piece.age = noted.age
             self.pending_bytes += piece.size
             view = self.view(noted.order)
             self._set_pending(piece, view, noted.stamp)
-            for other in noted.views:
-                covers = other.clock.get(noted.order, 0) >= noted.stamp
-                if covers and other is not view and self.views.get(other.order) is other:
+            for other in self.views.values():
+                if other is not view and other.clock.get(noted.order, 0) >= noted.stamp:
                     other.enter(piece)
-            view.pending = dict.fromkeys(sorted(view.pending, key=_stamp))
+            view.pending = dict.fromkeys(sorted(view.pending, key=_age))
 
     # -- order and completion ----------------------------------------------------------------------
 
@@ -284,17 +289,22 @@ class Heap:
         # In address order a block is at the front of its run, so that leaving it is one step.
         complete.sort(key=_address)
         for block in complete:
-            assert block.order is not None
-            del self.views[block.order].pending[block]
-            for view in block.views:
-                view.leave(block)
-            block.views = ()
-            block.order = None
-            self.pending_bytes -= block.size
+            self._remove_pending(block)
             self.set_idle(block)
         for order in finished:
             self._drop_view(self.views[order])
         return bool(complete)
+
+    def _remove_pending(self, block: Block) -> None:
+        """Take a pending block out of every list of such; it stays linked, without state."""
+        assert block.order is not None
+        del self.views[block.order].pending[block]
+        for view in block.views:
+            view.leave(block)
+        block.views = ()
+        block.order = None
+        block.state = _IN_USE
+        self.pending_bytes -= block.size
 
     def _is_crowding(self, view: RunIndex) -> bool:
         """Tell whether a queue has freed so much since its last marker that it is time for one.
@@ -484,8 +494,8 @@ def _runs_by_hand(blocks: list[Block], view: RunIndex) -> list[tuple[int, int]]:
     return sorted(runs)
 
 
-def _stamp(block: Block) -> int:
-    return block.stamp
+def _age(block: Block) -> int:
+    return block.age
 
 
 def _address(block: Block) -> int:
