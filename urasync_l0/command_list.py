@@ -111,8 +111,8 @@ class CommandList(ABC):
                     self._append_signal(event)
                     return event
                 mark = self.order.mark_here()
-        except BaseException:
-            self.events.put_back(event)
+        except BaseException as error:
+            self._undo(event, error)
             raise
         self.events.put_back(event)
         return PassedMarker(mark)
@@ -145,9 +145,8 @@ class CommandList(ABC):
                 stamp = order.sequence + 1
                 if event is not None:
                     self._append_signal(event)
-        except BaseException:
-            if event is not None:
-                self.events.put_back(event)
+        except BaseException as error:
+            self._undo(event, error)
             raise
         return event, stamp
 
@@ -200,9 +199,8 @@ class CommandList(ABC):
                         self._kept.extend((number, thing) for thing in keep)
                 if event is not None:
                     event.mark = order.mark_here()
-        except BaseException:
-            if event is not None:
-                self.events.put_back(event)
+        except BaseException as error:
+            self._undo(event, error)
             raise
         if self._kept:
             self._let_go()
@@ -232,10 +230,14 @@ class CommandList(ABC):
 
         Then idle memory above the pools' release thresholds goes back to the driver.
         """
-        mark = self._wait_for_all(timeout_ns)
-        if mark is None:
-            return False
-        self.context.registry.synchronised(mark)
+        try:
+            mark = self._wait_for_all(timeout_ns)
+            if mark is None:
+                return False
+            self.context.registry.synchronised(mark)
+        except DeviceLostError as error:
+            self.context.lose(error)
+            raise
         self._note_synchronised()
         if self._kept:
             self._drop_kept()
@@ -328,6 +330,13 @@ class CommandList(ABC):
                             raise
                     self._is_destroyed = True
                     return True
+
+    def _undo(self, event: NativeEvent | None, error: BaseException) -> None:
+        """An append failed: the event that it was to signal can serve again."""
+        if event is not None:
+            self.events.put_back(event)
+        if isinstance(error, DeviceLostError):
+            self.context.lose(error)
 
     def _require_open(self) -> None:
         if self.is_closing:

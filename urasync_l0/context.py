@@ -19,7 +19,7 @@ from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.platform import Platform, default_platform
 from urasync_l0.pool import GRANULE, HeapKey, HeapSource, ReusePolicy, UserMemory
 from urasync_l0.pool import Pool as PoolCore
-from urasync_l0.queue import CurrentPool, Queue
+from urasync_l0.queue import Queue
 from urasync_l0.result import InvalidDeviceError, InvalidValueError, UrError
 from urasync_l0.usm_memory import (
     HOST_INDEX,
@@ -28,6 +28,7 @@ from urasync_l0.usm_memory import (
     heap_sources,
 )
 from urasync_l0.usm_pool import Pool, checked_size
+from urasync_l0.usm_queue import CurrentPool
 from urasync_l0.ze import context as ze_context
 from urasync_l0.ze import loader
 from urasync_l0.ze.command_list import INFINITE

@@ -12,7 +12,7 @@ from urasync_l0.recorded_event import Event
 from urasync_l0.result import InvalidEventWaitListError
 
 if TYPE_CHECKING:
-    from urasync_l0.queue import Queue
+    from urasync_l0.usm_queue import UsmQueue
 
 
 class WaitList(NamedTuple):
@@ -25,7 +25,7 @@ class WaitList(NamedTuple):
 NO_WAITS = WaitList()
 
 
-def resolve(queue: Queue, events: Iterable[Event] | Event) -> WaitList:
+def resolve(queue: UsmQueue, events: Iterable[Event] | Event) -> WaitList:
     """What ``queue`` has to wait for, to run after ``events``.
 
     Left out are events that are known complete, those of the queue itself, and those that the queue

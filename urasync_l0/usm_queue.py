@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Enqueued allocations and frees: the part of a queue that the pools serve.
+
+Every call checks first, then acts in steps, and undoes the steps before a failed one. What is
+published last - a block in the pool, an event to the caller - is seen only when all else worked.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from urasync_l0.allocation import Allocation, DroppedAllocation
+from urasync_l0.command_list import CommandList
+from urasync_l0.device import Device
+from urasync_l0.enums import Command, UsmType
+from urasync_l0.native_context import Finalizer, NativeContext
+from urasync_l0.pool import HeapKey
+from urasync_l0.recorded_event import Event
+from urasync_l0.result import (
+    DeviceLostError,
+    InvalidMemObjectError,
+    InvalidQueueError,
+    InvalidValueError,
+)
+from urasync_l0.usm_memory import HOST_INDEX
+from urasync_l0.wait_list import NO_WAITS, resolve
+
+if TYPE_CHECKING:
+    from urasync_l0.context import Context
+    from urasync_l0.usm_pool import Pool
+
+
+class CurrentPool:
+    """Which pool serves allocations that name none."""
+
+    __slots__ = ("pool",)
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+
+
+class _Route(NamedTuple):
+    """Where an allocation of one kind on one queue comes from."""
+
+    kind: UsmType
+    key: HeapKey
+    current: CurrentPool
+    command: Command
+
+
+class UsmQueue:
+    """A queue as far as it allocates and frees; `Queue` adds the rest.
+
+    Every queue is a `Queue`, which is what allocations and events are given.
+    """
+
+    def __init__(self, context: Context, command_list: CommandList) -> None:
+        self.context = context
+        self.native: NativeContext = context.native
+        self.command_list = command_list
+        self.device: Device = command_list.device
+        self.order = command_list.order
+        self.id = self.order.id
+        self._attention: Sequence[Finalizer] = self.native.attention
+        self._live = self.native.live
+        self._drop = self.native.attention.append
+        self._claim = self.native.registry.claim
+        position = self.native.devices.index(self.device)
+        current = context.current_pools[position]
+        self._device_route = _Route(
+            UsmType.DEVICE,
+            (UsmType.DEVICE, position),
+            current,
+            Command.ENQUEUE_USM_DEVICE_ALLOC_EXP,
+        )
+        self._shared_route = _Route(
+            UsmType.SHARED,
+            (UsmType.SHARED, position),
+            current,
+            Command.ENQUEUE_USM_SHARED_ALLOC_EXP,
+        )
+        self._host_route = _Route(
+            UsmType.HOST,
+            (UsmType.HOST, HOST_INDEX),
+            CurrentPool(context.host_pool),
+            Command.ENQUEUE_USM_HOST_ALLOC_EXP,
+        )
+
+    def _attend(self) -> None:
+        """Look at what is not the usual case: a closed queue or context, dropped objects."""
+        if self.command_list.is_closing:
+            raise InvalidQueueError(f"{self!r} cannot be used any more.")
+        self.native.attend()
+
+    # -- allocate ----------------------------------------------------------------------------------
+
+    def alloc_device(
+        self,
+        nbytes: int,
+        pool: Pool | None = None,
+        wait: Iterable[Event] = (),
+        event: bool = False,
+    ) -> Allocation:
+        """Allocate device memory for work that comes after this call in the queue's order.
+
+        Parameters
+        ----------
+        nbytes
+            Size in bytes, at least 1.
+        pool
+            Where it comes from; None for the device's current pool.
+        wait
+            Events that the queue waits for first.
+        event
+            Whether the allocation gets an event, so that other queues can wait for it.
+
+        Raises
+        ------
+        InvalidUsmSizeError
+            If the size is 0 or above the device's largest allocation.
+        OutOfMemoryError
+            If there is no memory left, after everything that may free some was tried.
+        InvalidValueError
+            If the pool belongs to another context or device, or is closed.
+        InvalidArgumentError
+            If the pool has no memory of this kind.
+        InvalidEventWaitListError
+            If the wait list holds anything but valid events of the context.
+        """
+        return self._alloc(self._device_route, nbytes, pool, wait, event)
+
+    def alloc_shared(
+        self,
+        nbytes: int,
+        pool: Pool | None = None,
+        wait: Iterable[Event] = (),
+        event: bool = False,
+    ) -> Allocation:
+        """Allocate memory that host and device share; as `alloc_device`."""
+        return self._alloc(self._shared_route, nbytes, pool, wait, event)
+
+    def alloc_host(
+        self,
+        nbytes: int,
+        pool: Pool | None = None,
+        wait: Iterable[Event] = (),
+        event: bool = False,
+    ) -> Allocation:
+        """Allocate host memory that all devices can use; as `alloc_device`.
+
+        Without a pool it comes from the context's host pool.
+        """
+        return self._alloc(self._host_route, nbytes, pool, wait, event)
+
+    def _alloc(
+        self,
+        route: _Route,
+        nbytes: int,
+        pool: Pool | None,
+        wait: Iterable[Event],
+        event: bool,
+    ) -> Allocation:
+        if self._attention:
+            self._attend()
+        kind, key, current, command = route
+        if pool is None:
+            pool = current.pool
+            core = pool.core
+        else:
+            core = pool.require(self.context, key)
+        waits = resolve(self, wait) if wait else NO_WAITS
+        nbytes = operator.index(nbytes)
+        signalled = None
+        try:
+            if event or waits.natives or pool.prepares:
+                block = core.allocate(self.order, key, nbytes, waits.marks)
+                try:
+                    steps = pool.preparation(kind, block.address, nbytes, self.device)
+                    if steps:
+                        native = self.command_list.transfer(
+                            steps, waits.natives, signal=event, keep=()
+                        )
+                    else:
+                        native, _ = self.command_list.place(waits.natives, signal=event)
+                except BaseException:
+                    core.give_back(block)
+                    raise
+                if native is not None:
+                    signalled = Event(self, native, command)  # type: ignore[arg-type]
+            else:
+                block = core.allocate(self.order, key, nbytes, undoable=False)
+        except DeviceLostError as error:
+            self.native.lose(error)
+            raise
+        address = block.address
+        allocation = Allocation(self, address, nbytes, kind, pool, signalled)  # type: ignore[arg-type]
+        finalizer = DroppedAllocation(allocation, self._drop)
+        finalizer.block = block
+        finalizer.order = self.order
+        self._live[address] = finalizer
+        return allocation
+
+    # -- free --------------------------------------------------------------------------------------
+
+    def free(
+        self,
+        target: Allocation | int,
+        pool: Pool | None = None,
+        wait: Iterable[Event] = (),
+        event: bool = False,
+    ) -> Event | None:
+        """Give memory back; work that comes after this call in the queue's order may get it.
+
+        Any queue of the context may free any allocation. Work of other queues that still uses the
+        memory must be in ``wait``.
+
+        Parameters
+        ----------
+        target
+            The allocation, or its address.
+        pool
+            Where it is expected to come from; None for any.
+        wait
+            Events that the queue waits for first.
+        event
+            Whether the free gets an event.
+
+        Raises
+        ------
+        InvalidMemObjectError
+            If the address was given by no pool of the context, lies inside an allocation, or is
+            freed already.
+        InvalidValueError
+            If the memory does not come from ``pool``.
+        InvalidEventWaitListError
+            If the wait list holds anything but valid events of the context.
+        """
+        if self._attention:
+            self._attend()
+        if isinstance(target, Allocation):
+            if target.is_freed:
+                raise InvalidMemObjectError(f"{target!r} cannot be freed again.")
+            if target.queue.context is not self.context:
+                raise InvalidMemObjectError(f"{target!r} belongs to another context.")
+            address = target.ptr
+        else:
+            address = operator.index(target)
+        waits = resolve(self, wait) if wait else NO_WAITS
+        order = self.order
+        block = self._claim(address)
+        core = block.heap.pool
+        native = None
+        if event or pool is not None or waits.natives:
+            try:
+                if pool is not None and pool.core is not core:
+                    raise InvalidValueError(
+                        f"The {block.requested} bytes at {address:#x} come from pool "
+                        f"{core.name!r}, not from {pool!r}."
+                    )
+                native, stamp = self.command_list.place(waits.natives, signal=event)
+            except BaseException:
+                self.native.registry.restore(block)
+                raise
+        else:
+            stamp = order.sequence + 1
+        # Before the block is published: afterwards the address may already be somebody else's.
+        finalizer = self._live.pop(address, None)
+        if finalizer is not None:
+            finalizer.forget()
+        core.free(block, order, stamp)
+        return None if native is None else Event(self, native, Command.ENQUEUE_USM_FREE_EXP)  # type: ignore[arg-type]
