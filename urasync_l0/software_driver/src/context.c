@@ -68,7 +68,7 @@ ze_result_t ZE_APICALL zeContextDestroy(ze_context_handle_t hContext) {
     ENTER(zeContextDestroy);
     CHECK_HANDLE(hContext, KIND_CONTEXT);
     context_t *context = (context_t *)hContext;
-    if (context == driver.default_context) {
+    if (context == the_driver.default_context) {
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     memory_collect_deferred();

@@ -56,7 +56,7 @@ ze_result_t ZE_APICALL zeDeviceGet(ze_driver_handle_t hDriver, uint32_t *pCount,
     const uint32_t count = settings.devices;
     if (phDevices != NULL) {
         for (uint32_t i = 0; i < *pCount && i < count; ++i) {
-            phDevices[i] = (ze_device_handle_t)&driver.devices[i];
+            phDevices[i] = (ze_device_handle_t)&the_driver.devices[i];
         }
     }
     if (*pCount == 0 || *pCount > count) {
@@ -341,7 +341,7 @@ ze_result_t ZE_APICALL zeDeviceSynchronize(ze_device_handle_t hDevice) {
 // --- Controls -----------------------------------------------------------------------------------
 
 static device_t *device_at(uint32_t index) {
-    return driver_ready() && index < settings.devices ? &driver.devices[index] : NULL;
+    return driver_ready() && index < settings.devices ? &the_driver.devices[index] : NULL;
 }
 
 uint32_t urasync_device_count(void) { return driver_ready() ? settings.devices : 0; }

@@ -12,7 +12,7 @@ enum {
     DRIVER_TYPE_GPU = 1,                                // bit of ze_init_driver_type_flags_t
 };
 
-driver_t driver;
+driver_t the_driver;
 static atomic_bool ready = false;
 
 bool driver_ready(void) { return atomic_load(&ready); }
@@ -25,10 +25,10 @@ static ze_result_t initialise(void) {
     os_mutex_lock(&mutex);
     if (!atomic_load(&ready)) {
         for (uint32_t index = 0; index < settings.devices; ++index) {
-            device_init(&driver.devices[index], index);
+            device_init(&the_driver.devices[index], index);
         }
-        atomic_store(&driver.object.kind, KIND_DRIVER);
-        driver.default_context = context_create_default();
+        atomic_store(&the_driver.object.kind, KIND_DRIVER);
+        the_driver.default_context = context_create_default();
         atomic_store(&ready, true);
     }
     os_mutex_unlock(&mutex);
@@ -48,7 +48,7 @@ ze_result_t ZE_APICALL zeInit(ze_init_flags_t flags) {
 
 static ze_result_t get_drivers(uint32_t *count, ze_driver_handle_t *drivers) {
     if (drivers != NULL && *count > 0) {
-        drivers[0] = (ze_driver_handle_t)&driver;
+        drivers[0] = (ze_driver_handle_t)&the_driver;
     }
     if (*count == 0 || *count > 1) {
         *count = 1;
@@ -198,5 +198,5 @@ ze_context_handle_t ZE_APICALL zeDriverGetDefaultContext(ze_driver_handle_t hDri
             ZE_RESULT_SUCCESS) {
         return NULL;
     }
-    return (ze_context_handle_t)driver.default_context;
+    return (ze_context_handle_t)the_driver.default_context;
 }

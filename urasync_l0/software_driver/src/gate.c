@@ -113,7 +113,7 @@ int32_t urasync_list_wait_completed(uint64_t list, uint64_t number, uint64_t tim
 }
 
 static device_t *device_at(uint32_t index) {
-    return index < urasync_device_count() ? &driver.devices[index] : NULL;
+    return index < urasync_device_count() ? &the_driver.devices[index] : NULL;
 }
 
 int32_t urasync_gate_close_new(uint32_t device_index) {

@@ -165,7 +165,7 @@ typedef struct driver {
     context_t *default_context;
 } driver_t;
 
-extern driver_t driver;
+extern driver_t the_driver;
 bool driver_ready(void);
 const char *const *driver_published(void); // names, ended by NULL
 

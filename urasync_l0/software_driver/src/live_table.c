@@ -19,7 +19,7 @@ static live_list_t lists[KIND_COUNT] = {[0 ... KIND_COUNT - 1] = {.mutex = OS_MU
 static _Atomic uint64_t last_serial = 0;
 
 static const char *const names[KIND_COUNT] = {
-    [KIND_NONE] = "destroyed object",
+    [KIND_NONE] = "destroyed",
     [KIND_DRIVER] = "driver",
     [KIND_DEVICE] = "device",
     [KIND_CONTEXT] = "context",
@@ -116,9 +116,9 @@ ze_result_t object_check(const object_t *object, kind_t kind, entry_t entry) {
     if (found == kind) {
         return ZE_RESULT_SUCCESS;
     }
-    fprintf(stderr, "urasync software driver: %s was given %p as a %s, but that is a %s\n",
-            entry_name(entry), (const void *)object, names[kind],
-            found < KIND_COUNT ? names[found] : "pointer to something else");
+    fprintf(stderr, "urasync software driver: %s needs a handle of kind %s; %p is of kind %s\n",
+            entry_name(entry), names[kind], (const void *)object,
+            found < KIND_COUNT ? names[found] : "unknown");
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
