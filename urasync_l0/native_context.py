@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from urasync_l0.device import Device
-from urasync_l0.pool import HeapKey, HeapSource, Mark, OrderDomain, PoolRegistry
+from urasync_l0.pool import HeapKey, HeapSource, OrderDomain, PoolRegistry
 from urasync_l0.result import DeviceLostError, InvalidContextError, UninitializedError, UrError
 from urasync_l0.ze import context as ze_context
 from urasync_l0.ze.handles import ContextHandle
@@ -156,10 +156,6 @@ class NativeContext:
 
     def _stop(self) -> None:
         self.attention.append(_Stop(_anchor))
-
-    def completed(self, mark: Mark) -> None:
-        """Note that a mark was seen complete."""
-        self.registry.completed(mark)
 
     # -- the end -----------------------------------------------------------------------------------
 
