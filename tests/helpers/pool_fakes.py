@@ -342,7 +342,7 @@ class Program:
             maximum_pooled=maximum_pooled,
             policy=policy,
         )
-        self.calls.locks.append(pool._lock)
+        self.calls.locks.append(pool.lock)
         return pool
 
     def queue(self, *, eager: bool = False) -> FakeQueue:

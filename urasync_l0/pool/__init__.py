@@ -5,8 +5,9 @@ from urasync_l0.pool.block import GRANULE, Block, BlockState
 from urasync_l0.pool.driver_memory import DriverMemory, PhysicalPages, VirtualMemory
 from urasync_l0.pool.heap_source import STEP, HeapSource, UserMemory
 from urasync_l0.pool.order import Mark, MarkerEvent, OrderDomain, QueueOperations, QueueOrder
-from urasync_l0.pool.pool import HeapKey, Pool, ReusePolicy
+from urasync_l0.pool.pool import HeapKey, Pool
 from urasync_l0.pool.registry import PoolRegistry
+from urasync_l0.pool.reuse_policy import ReusePolicy
 from urasync_l0.pool.statistics import PoolStatistics
 
 __all__ = [
