@@ -68,6 +68,10 @@ def test_idle_pages_move_before_new_ones_are_made(program: Program) -> None:
     assert program.calls.counts["create"] == created + 1
     numbers = pool.statistics()
     assert (numbers.pages_moved, numbers.reserved, numbers.idle) == (1, 5 * PAGE, 0)
+    assert (numbers.growths, numbers.driver_allocs) == (5, 5)
+    program.alloc(pool, queue, 3 * PAGE - 1)
+    numbers = pool.statistics()
+    assert (numbers.growths, numbers.driver_allocs) == (6, 8)
     assert numbers.reserved == program.driver.held
     assert blocks[1].address not in program.driver.mapped
     pool.check()
@@ -158,7 +162,8 @@ def test_growth_does_not_continue_memory_of_another_queue(program: Program) -> N
     pool, queue, other = program.pool(policy=OWN_ORDER), program.queue(), program.queue()
     program.free(other, program.alloc(pool, other, PAGE))
     block = program.alloc(pool, queue, 2 * PAGE)
-    assert pool.statistics().reserved == 3 * PAGE
+    numbers = pool.statistics()
+    assert (numbers.reserved, numbers.growths) == (3 * PAGE, 2)
     assert block.address % PAGE == 0
     pool.check()
 
@@ -304,6 +309,18 @@ def test_limit_holds_for_growths_at_once(program: Program) -> None:
     program.calls.meanwhile["reserve"] = grow_too
     program.alloc(pool, queue, 2 * PAGE)
     assert program.driver.held == 2 * PAGE
+    pool.check()
+
+
+def test_limit_is_still_reached_after_a_growth_that_failed(program: Program) -> None:
+    """MEM-10: what was asked for in vain does not count against the limit for ever."""
+    pool, queue = program.pool(maximum_size=2 * PAGE), program.queue()
+    for code in (UrResult.UNKNOWN, UrResult.OUT_OF_DEVICE_MEMORY):
+        program.calls.code = code
+        program.calls.fail_after = 1
+        with pytest.raises(UrError):
+            program.alloc(pool, queue, 2 * PAGE)
+    program.alloc(pool, queue, 2 * PAGE)
     pool.check()
 
 

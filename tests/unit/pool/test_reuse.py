@@ -346,6 +346,22 @@ def test_inserted_wait_covers_a_third_queues_frees() -> None:
     pool.check()
 
 
+def test_inserted_wait_covers_the_latest_free_of_a_run() -> None:
+    """A marker that stands between the frees of two pieces orders the waiter after the first
+    alone."""
+    program = Program()
+    pool = program.pool(policy=BY_WAITING, maximum_size=4 * MIB)
+    a, b = program.queue(), program.queue()
+    blocks = [program.alloc(pool, a, 2 * MIB) for _ in range(2)]
+    program.free(a, blocks[0])
+    a.order.drop_marker(a.order.marker_covering(1))
+    program.free(a, blocks[1])
+    assert program.alloc(pool, b, 4 * MIB).address == blocks[0].address
+    assert b.order.clock[a.order] == 2
+    assert program.calls.counts["append_wait"] == 1
+    pool.check()
+
+
 def test_inserted_wait_that_fails_takes_nothing(program: Program) -> None:
     """ERR-1: neither marker nor wait can be appended; the memory is where it was."""
     pool = program.pool(policy=BY_WAITING, maximum_size=2 * MIB)
