@@ -108,7 +108,7 @@ def attempt(operation: Operation, scene: Scene) -> tuple[object, UrError | None]
 
 def memory_objects(controls: Controls) -> dict[str, int]:
     """Live objects, but for those that hold no memory of ours and are kept for later use."""
-    kept = ("event", "event_pool", "virtual_reservation")
+    kept = ("event", "event_pool")
     return {kind: count for kind, count in controls.live_objects().items() if kind not in kept}
 
 

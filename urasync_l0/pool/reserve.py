@@ -9,6 +9,7 @@ from contextlib import suppress
 from enum import Enum
 
 from urasync_l0.pool.block import GRANULE, Block, BlockState, Undo
+from urasync_l0.pool.driver_memory import VirtualMemory
 from urasync_l0.pool.growth import (
     Page,
     attempt,
@@ -128,7 +129,10 @@ class Reserve:
                 self._counts["growths"] += 1
                 self._counts["driver_allocs"] += growth.fresh_calls
                 self._counts["pages_moved"] += growth.moved_pages
+                segments = len(heap.segments)
                 growth.settle()
+                if undo is not None:
+                    undo.segments += len(heap.segments) - segments
                 block = take()
             if block is not None:
                 return block
@@ -185,9 +189,25 @@ class Reserve:
             at_peak = peak == self.held
         with suppress(UrError):
             self.release([(heap, source)], keep, at_least=True)
+            if source.virtual is not None and undo.segments:
+                self._release_empty_range(heap, source.virtual)
         with self._lock:
             if at_peak and self.high == peak:
                 self.high = max(self.held, undo.reserved_high)
+
+    def _release_empty_range(self, heap: Heap, virtual: VirtualMemory) -> None:
+        """Give back the newest range of addresses if nothing is mapped, or being mapped, in it."""
+        with self._lock:
+            segment = heap.segments[-1]
+            if segment.regions or segment.claims:
+                return
+            heap.segments.pop()
+        try:
+            virtual.release(segment.address, segment.size)
+        except UrError:
+            with self._lock:
+                heap.segments.append(segment)
+            raise
 
     def abandon_all(self, heaps: Iterable[HeapWithSource]) -> None:
         """Give back everything, whatever its state: the context ends, and all queues are idle."""
