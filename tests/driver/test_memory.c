@@ -237,6 +237,26 @@ void many_allocations_are_found_by_any_address(void) {
     }
 }
 
+static uint64_t resident_pages(void) {
+    unsigned long total = 0;
+    unsigned long resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    CHECK(file != NULL && fscanf(file, "%lu %lu", &total, &resident) == 2);
+    fclose(file);
+    return resident;
+}
+
+void memory_is_committed_when_it_is_touched(void) {
+    const uint64_t page = 4096;
+    const uint64_t before = resident_pages();
+    char *memory = make_device_memory(MAX_ALLOCATION);
+    memory[MAX_ALLOCATION - 1] = 1;
+    CHECK_EQUAL(memory[MAX_ALLOCATION / 2], 0);
+    // The process may grow for other reasons meanwhile, but not by so much.
+    CHECK(resident_pages() < before + MAX_ALLOCATION / page / 4);
+    free_memory(memory);
+}
+
 int child_touch_freed(void) {
     uint32_t one = 1;
     ze.zeInit(0);

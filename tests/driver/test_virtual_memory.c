@@ -4,6 +4,9 @@
 
 #define _GNU_SOURCE
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "bench.h"
 #include "tests.h"
 
@@ -262,6 +265,37 @@ void mappings_that_do_not_fit_are_refused(void) {
     CHECK_EQUAL(range[PAGE], 'k'); // still mapped
     SUCCESS(ze.zeVirtualMemUnmap(context, range, 4 * PAGE));
     SUCCESS(ze.zePhysicalMemDestroy(context, physical));
+    SUCCESS(ze.zeVirtualMemFree(context, range, 4 * PAGE));
+}
+
+// Bytes that the driver's store has committed: the blocks of its file in memory.
+static uint64_t committed(void) {
+    for (int file = 0; file < 1024; ++file) {
+        char path[64];
+        char target[128] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        struct stat status;
+        if (readlink(path, target, sizeof target - 1) > 0 &&
+            strstr(target, "urasync-physical-memory") != NULL && fstat(file, &status) == 0) {
+            return (uint64_t)status.st_blocks * 512;
+        }
+    }
+    CHECK(false);
+    return 0;
+}
+
+void physical_memory_is_committed_while_it_is_used(void) {
+    char *range = reserve(4 * PAGE);
+    ze_physical_mem_handle_t physical = make_physical(4 * PAGE);
+    const uint64_t before = committed();
+    SUCCESS(map(range, 4 * PAGE, physical, 0));
+    CHECK_EQUAL(committed(), before);
+    memset(range + PAGE, 1, PAGE);
+    CHECK_EQUAL(committed() - before, PAGE);
+    SUCCESS(ze.zeVirtualMemUnmap(context, range, 4 * PAGE));
+    CHECK_EQUAL(committed() - before, PAGE); // it is the physical memory's, not the range's
+    SUCCESS(ze.zePhysicalMemDestroy(context, physical));
+    CHECK_EQUAL(committed(), before);
     SUCCESS(ze.zeVirtualMemFree(context, range, 4 * PAGE));
 }
 

@@ -12,7 +12,6 @@ typedef struct mapping {
     range_node_t range;
     object_t object;
     physical_t *physical;
-    size_t offset;
     ze_memory_access_attribute_t access;
 } mapping_t;
 
@@ -164,7 +163,7 @@ ze_result_t ZE_APICALL zeVirtualMemFree(ze_context_handle_t hContext, const void
 
 // A record of a mapping that the system has made already; false when there is no memory for it.
 static bool add_mapping(entry_t entry, uintptr_t base, size_t size, physical_t *physical,
-                        size_t offset, ze_memory_access_attribute_t access) {
+                        ze_memory_access_attribute_t access) {
     mapping_t *mapping = calloc(1, sizeof *mapping);
     if (mapping == NULL) {
         return false;
@@ -172,7 +171,6 @@ static bool add_mapping(entry_t entry, uintptr_t base, size_t size, physical_t *
     mapping->range.base = base;
     mapping->range.size = size;
     mapping->physical = physical;
-    mapping->offset = offset;
     mapping->access = access;
     ++physical->mappings;
     live_add(&mapping->object, KIND_MAPPING, (void *)base, physical->object.device, size, entry);
@@ -189,8 +187,7 @@ static bool cut_mapping(uintptr_t address) {
     const size_t kept = address - mapping->range.base;
     const size_t rest = mapping->range.size - kept;
     mapping->range.size = kept;
-    if (!add_mapping(mapping->object.creator, address, rest, mapping->physical,
-                     mapping->offset + kept, mapping->access)) {
+    if (!add_mapping(mapping->object.creator, address, rest, mapping->physical, mapping->access)) {
         mapping->range.size = kept + rest;
         return false;
     }
@@ -208,7 +205,7 @@ static ze_result_t map(entry_t entry, const context_t *context, const void *ptr,
     if (!os_store_map((void *)ptr, size, physical->store_offset + offset, os_access(access))) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (!add_mapping(entry, (uintptr_t)ptr, size, physical, offset, access)) {
+    if (!add_mapping(entry, (uintptr_t)ptr, size, physical, access)) {
         os_store_unmap((void *)ptr, size);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
