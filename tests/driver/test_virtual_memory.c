@@ -100,6 +100,7 @@ void data_follows_physical_memory_to_another_address(void) {
     SUCCESS(
         ze.zeCommandListAppendMemoryFill(list, range + 2 * PAGE, "a", 1, 2 * PAGE, NULL, 0, NULL));
     SUCCESS(ze.zeCommandListAppendMemoryFill(list, range + 4 * PAGE, "b", 1, PAGE, NULL, 0, NULL));
+    SUCCESS(ze.zeCommandListAppendMemoryFill(list, range + 2 * PAGE, "o", 1, PAGE, NULL, 0, NULL));
     finish(list);
     CHECK_EQUAL(ze.zePhysicalMemDestroy(context, two), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     SUCCESS(ze.zeVirtualMemUnmap(context, range + 3 * PAGE, 2 * PAGE));
@@ -107,6 +108,7 @@ void data_follows_physical_memory_to_another_address(void) {
     SUCCESS(map(range + PAGE, PAGE, two, 0));
     CHECK(filled_with(range, 'b', PAGE));
     CHECK(filled_with(range + PAGE, 'a', PAGE));
+    CHECK(filled_with(range + 2 * PAGE, 'o', PAGE)); // each has bytes of its own
     SUCCESS(map(range + 7 * PAGE, PAGE, two, PAGE)); // and once more: two names of the same bytes
     *(volatile char *)(range + 7 * PAGE) = 'c'; // the compiler takes the two for different bytes
     CHECK_EQUAL(*(volatile char *)range, 'c');
