@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from urasync_l0.enums import UsmType
@@ -44,6 +45,7 @@ from urasync_l0.result import (
     InvalidValueError,
     OutOfHostMemoryError,
     OutOfMemoryError,
+    UrError,
 )
 
 if TYPE_CHECKING:
@@ -161,6 +163,8 @@ class Pool:
         if not block:
             raise self._out_of_memory(heap, size)
         self._live[block.address] = block
+        if self._closed:  # meanwhile: the block counts as one from before
+            self.registry.add(self)
         return block
 
     def hand_out(self, block: Block, requested: int, undo: Undo | None) -> None:
@@ -191,7 +195,8 @@ class Pool:
         if undo.grown:
             self.reserve.shrink(block.heap, self.sources[block.heap], undo)
         if self._closed:
-            self._finish_closing()
+            with suppress(UrError):  # what made the caller undo matters more
+                self._finish_closing()
 
     # -- free --------------------------------------------------------------------------------------
 
@@ -210,7 +215,8 @@ class Pool:
             if not order.is_open:
                 self.note_completion()
         if self._closed:
-            self._finish_closing()
+            with suppress(UrError):  # the block is free; what stays is tried again
+                self._finish_closing()
 
     # -- completion --------------------------------------------------------------------------------
 
@@ -297,7 +303,8 @@ class Pool:
     def close(self) -> None:
         """Refuse new allocations. The memory goes back when the last block is freed and complete.
 
-        Raises ``INVALID_VALUE`` when the pool is closed already.
+        Raises ``INVALID_VALUE`` when the pool is closed already, and the driver's error when it
+        does not take memory back; that is tried again at synchronisations and with the context.
         """
         with self.lock:
             if self._closed:
@@ -312,8 +319,8 @@ class Pool:
             busy = self.reserve.under_way > 0
             busy |= any(heap.used_bytes or heap.pending_bytes for heap in self.sources)
         if not busy:
-            self.registry.remove(self)
             self.reserve.abandon_all(self._heaps_and_sources())
+            self.registry.remove(self)
 
     def abandon(self) -> None:
         """Give everything back, also what is in use: the context ends, and all queues are idle."""

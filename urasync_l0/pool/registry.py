@@ -27,9 +27,10 @@ class PoolRegistry:
         self._lock = threading.Lock()
 
     def add(self, pool: Pool) -> None:
-        """Enter a new pool."""
+        """Enter a pool. Idempotent."""
         with self._lock:
-            self._pools.append(pool)
+            if pool not in self._pools:
+                self._pools.append(pool)
 
     def remove(self, pool: Pool) -> None:
         """Forget a pool that has given everything back. Idempotent."""
@@ -113,8 +114,17 @@ class PoolRegistry:
         return [first, *(pool for pool in self.pools() if pool is not first)]
 
     def close(self) -> None:
-        """Give all memory back, also what is in use: the context ends, and all queues are idle."""
+        """Give all memory back, also what is in use: the context ends, and all queues are idle.
+
+        An error of the driver is raised when all pools had their turn; a further call tries again.
+        """
         self.live.clear()
+        failure: UrError | None = None
         for pool in self.pools():
-            pool.abandon()
-            self.remove(pool)
+            try:
+                pool.abandon()
+                self.remove(pool)
+            except UrError as error:
+                failure = failure or error
+        if failure is not None:
+            raise failure

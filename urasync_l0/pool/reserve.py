@@ -62,6 +62,7 @@ class Reserve:
         self.high = 0
         self.growing = 0
         self.under_way = 0
+        self._leftover: list[tuple[HeapSource, Segment]] = []
 
     def adopt(self, heap: Heap, address: int, size: int) -> None:
         """Give a heap that has nothing yet the user's memory. It is never freed."""
@@ -210,26 +211,48 @@ class Reserve:
             raise
 
     def abandon_all(self, heaps: Iterable[HeapWithSource]) -> None:
-        """Give back everything, whatever its state: the context ends, and all queues are idle."""
-        for heap, source in heaps:
-            with self._lock:
-                segments = heap.clear()
-            for segment in segments:
-                if not segment.owned:
-                    continue
-                if source.virtual is None:
-                    attempt(source.memory.free, segment.address)
-                    continue
-                unmapped = True
-                for address, physical in segment.pages.items():
-                    if attempt(source.virtual.unmap, address, source.step):
-                        attempt(source.virtual.destroy, physical)
-                    else:
-                        unmapped = False
-                if unmapped:
-                    attempt(source.virtual.release, segment.address, segment.size)
+        """Give back everything, whatever its state: no queue uses it any more.
+
+        What the driver does not take back is tried again by the next call; the first failure is
+        raised when everything had its turn.
+        """
         with self._lock:
+            going = self._leftover
+            for heap, source in heaps:
+                going.extend((source, segment) for segment in heap.clear() if segment.owned)
+            self._leftover = []
             self.held = 0
+        failure: UrError | None = None
+        for source, segment in going:
+            try:
+                _give_back_whole(source, segment)
+            except UrError as error:
+                failure = failure or error
+                with self._lock:
+                    self._leftover.append((source, segment))
+                    pages = len(segment.pages) * source.step
+                    self.held += segment.size if source.virtual is None else pages
+        if failure is not None:
+            raise failure
+
+
+def _give_back_whole(source: HeapSource, segment: Segment) -> None:
+    """Give a segment back. What is gone when a call fails is not there to be given back again."""
+    virtual = source.virtual
+    if virtual is None:
+        source.memory.free(segment.address)
+        return
+    for address, physical in list(segment.pages.items()):
+        virtual.unmap(address, source.step)
+        try:
+            virtual.destroy(physical)
+        except UrError:
+            # Mapped again it is whole, and the next attempt can begin with it.
+            if not attempt(virtual.map, address, source.step, physical):
+                del segment.pages[address]
+            raise
+        del segment.pages[address]
+    virtual.release(segment.address, segment.size)
 
 
 def _take_segments(heap: Heap, budget: int, *, at_least: bool) -> list[Segment]:

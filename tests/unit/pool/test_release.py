@@ -488,16 +488,42 @@ def test_registry_gives_everything_back(program: Program) -> None:
 
 
 def test_registry_closes_in_spite_of_failures(program: Program) -> None:
-    """What the driver does not take back is its own; everything else still goes."""
+    """What the driver does not take back is tried again; everything else goes at once."""
     queue = program.queue()
     for _ in range(2):
         program.alloc(program.pool(), queue, 2 * PAGE)
     program.calls.code = UrResult.DEVICE_LOST
     program.calls.fail_after = 0
-    program.registry.close()
+    with pytest.raises(UrError):
+        program.registry.close()
     assert not program.calls.failing
     assert 0 < program.driver.held <= 2 * PAGE
+    assert len(program.registry.pools()) == 1
+    program.registry.close()
+    assert program.driver.objects() == (0, 0, 0, 0)
     assert program.registry.pools() == []
+
+
+def test_pool_that_cannot_be_given_back_is_tried_again(program: Program) -> None:
+    """A failure at each call of a close: it is raised, and nothing is lost."""
+    nth = 0
+    while True:
+        pool, queue = program.pool(), program.queue()
+        program.free(queue, program.alloc(pool, queue, 2 * PAGE))
+        program.finish(queue)
+        program.calls.code = UrResult.UNKNOWN
+        program.calls.fail_after = nth
+        try:
+            pool.close()
+            break
+        except UrError:
+            assert pool in program.registry.pools()
+            program.finish(queue)
+            assert program.driver.objects() == (0, 0, 0, 0)
+            assert program.registry.pools() == []
+        nth += 1
+    program.calls.fail_after = None
+    assert nth > 0
 
 
 # -- a pool in the user's memory -------------------------------------------------------------------
