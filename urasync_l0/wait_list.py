@@ -20,6 +20,7 @@ class WaitList(NamedTuple):
 
     natives: tuple[NativeEvent, ...] = ()
     marks: tuple[Mark, ...] = ()
+    held: tuple[Event, ...] = ()
 
 
 NO_WAITS = WaitList()
@@ -40,6 +41,7 @@ def resolve(queue: UsmQueue, events: Iterable[Event] | Event) -> WaitList:
     clock = order.clock
     natives: list[NativeEvent] = []
     marks: list[Mark] = []
+    held: list[Event] = []
     for event in (events,) if isinstance(events, Event) else events:
         if not isinstance(event, Event):
             raise InvalidEventWaitListError(
@@ -55,6 +57,7 @@ def resolve(queue: UsmQueue, events: Iterable[Event] | Event) -> WaitList:
         owner = mark.order
         if owner is order or mark.is_complete() or clock.get(owner, 0) >= mark.number:
             continue
+        held.append(event)
         natives.append(event.native)
         marks.append(mark)
-    return WaitList(tuple(natives), tuple(marks)) if natives else NO_WAITS
+    return WaitList(tuple(natives), tuple(marks), tuple(held)) if natives else NO_WAITS

@@ -240,6 +240,7 @@ class QueueOrder:
         with self.lock:
             retired = list(self.markers)
             self.markers.clear()
+            self.clock = NOTHING  # it would keep every queue alive that this one ever waited for
         for done in retired:
             self.drop_marker(done)
 

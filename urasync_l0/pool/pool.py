@@ -149,23 +149,33 @@ class Pool:
         heap = self._heap_for(key, size)
         if not self.policy.by_clock:
             marks = ()
+        if self.reserve.limit and size > self.reserve.limit:
+            raise self._out_of_memory(heap, size)  # nothing that the search does could change that
         search = Search(self, heap, order, size, marks, undoable=undoable)
         if heap.crowded:
             search.mark()
-        block = (
-            search.take()
-            or search.take_complete()
-            or (search.is_sprawling() and search.take_after_wait())
-            or search.take_new()
-            or search.take_after_wait()
-            or search.take_exhausted()
-        )
+        try:
+            block = (
+                search.take()
+                or search.take_complete()
+                or (search.is_sprawling() and search.take_after_wait())
+                or search.take_new()
+                or search.take_after_wait()
+                or search.take_exhausted()
+            )
+        finally:
+            if self._closed:  # meanwhile: what the search brought must not stay
+                with suppress(UrError):
+                    self._finish_closing()
         if not block:
             raise self._out_of_memory(heap, size)
         self._live[block.address] = block
-        if self._closed:  # meanwhile: the block counts as one from before
-            self.registry.add(self)
         return block
+
+    def require_open(self) -> None:
+        """Raise ``INVALID_VALUE`` if the pool was destroyed."""
+        if self._closed:
+            raise InvalidValueError(f"pool {self.name!r} was destroyed and gives no memory")
 
     def hand_out(self, block: Block, requested: int, undo: Undo | None) -> None:
         """Note that a search took a block for a caller. The caller holds the lock."""
@@ -251,16 +261,19 @@ class Pool:
             self.counts["trims"] += 1
         self.reserve.release(self._heaps_and_sources(), keep, at_least=True)
 
-    def release_idle(self, growing: Heap, size: int) -> bool:
+    def release_idle(self, growing: Heap, size: int, *, limited: bool) -> bool:
         """Give ``size`` bytes of idle memory back to the driver, or a bit more; tell if any.
 
-        Leaves the heap that is to grow alone where that can move its idle pages itself.
+        Leaves the heap that is to grow alone where that can move its idle pages itself. Unless the
+        pool's limit is what was met, only memory of the same device, or of the host, is any help.
         """
         heaps = [
             (heap, source)
             for heap, source in self._heaps_and_sources()
             if heap is not growing or source.virtual is None
+            if limited or _shares_memory(heap.key, growing.key)
         ]
+        heaps.sort(key=lambda entry: entry[0] is not growing)
         with self.lock:
             self.note_completion()
             keep = max(0, self.reserve.held - size)
@@ -314,20 +327,23 @@ class Pool:
         self._finish_closing()
 
     def _finish_closing(self) -> None:
+        """Give everything back if nothing is in use, pending or under way."""
         with self.lock:
             self.note_completion()
-            busy = self.reserve.under_way > 0
-            busy |= any(heap.used_bytes or heap.pending_bytes for heap in self.sources)
-        if not busy:
-            self.reserve.abandon_all(self._heaps_and_sources())
-            self.registry.remove(self)
+            busy = any(heap.used_bytes or heap.pending_bytes for heap in self.sources)
+            if busy or self.reserve.under_way:
+                return
+            self.reserve.set_aside(self._heaps_and_sources())
+        self.reserve.give_back_aside()
+        self.registry.remove(self)
 
     def abandon(self) -> None:
         """Give everything back, also what is in use: the context ends, and all queues are idle."""
-        self._closed = True
         with self.lock:
+            self._closed = True
             self.used = self.requested = 0
-        self.reserve.abandon_all(self._heaps_and_sources())
+            self.reserve.set_aside(self._heaps_and_sources())
+        self.reserve.give_back_aside()
 
     # -- numbers -----------------------------------------------------------------------------------
 
@@ -395,8 +411,7 @@ class Pool:
 
     def _heap_for(self, key: HeapKey, size: int) -> Heap:
         """Return the heap that serves a request; raise if none can. Checks come before effects."""
-        if self._closed:
-            raise InvalidValueError(f"pool {self.name!r} was destroyed and gives no memory")
+        self.require_open()
         heap = self._heaps.get(key)
         if heap is None:
             kind, device = key
@@ -433,6 +448,11 @@ class Pool:
             limit=limit,
             device=None if kind is UsmType.HOST else where,
         )
+
+
+def _shares_memory(one: HeapKey, other: HeapKey) -> bool:
+    """Tell whether two heaps draw on the same memory: a device's, for all but host memory."""
+    return one[1] == other[1]
 
 
 def _priority(entry: tuple[bool, int, object]) -> tuple[bool, int]:

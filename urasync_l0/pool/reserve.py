@@ -62,7 +62,7 @@ class Reserve:
         self.high = 0
         self.growing = 0
         self.under_way = 0
-        self._leftover: list[tuple[HeapSource, Segment]] = []
+        self._aside: list[tuple[HeapSource, Segment]] = []
 
     def adopt(self, heap: Heap, address: int, size: int) -> None:
         """Give a heap that has nothing yet the user's memory. It is never freed."""
@@ -92,6 +92,7 @@ class Reserve:
         size: int,
         take: Callable[[], Block | None],
         undo: Undo | None,
+        require_open: Callable[[], None],
     ) -> Block | Refusal:
         """Get driver memory for a run of ``size`` bytes and return what ``take`` makes of it.
 
@@ -102,6 +103,7 @@ class Reserve:
             return Refusal.LIMIT
         while True:
             with self._lock:
+                require_open()
                 growth = plan_growth(heap, source, order, size, self.allowed())
                 if not self.allows(growth.fresh_bytes):
                     growth.abandon()
@@ -210,17 +212,20 @@ class Reserve:
                 heap.segments.append(segment)
             raise
 
-    def abandon_all(self, heaps: Iterable[HeapWithSource]) -> None:
-        """Give back everything, whatever its state: no queue uses it any more.
+    def set_aside(self, heaps: Iterable[HeapWithSource]) -> None:
+        """Take everything out of the heaps, whatever its state. The caller holds the lock."""
+        for heap, source in heaps:
+            self._aside.extend((source, segment) for segment in heap.clear() if segment.owned)
 
-        What the driver does not take back is tried again by the next call; the first failure is
+    def give_back_aside(self) -> None:
+        """Give back what was set aside; no queue uses it any more.
+
+        What the driver does not take back stays aside for the next call; the first failure is
         raised when everything had its turn.
         """
         with self._lock:
-            going = self._leftover
-            for heap, source in heaps:
-                going.extend((source, segment) for segment in heap.clear() if segment.owned)
-            self._leftover = []
+            going = self._aside
+            self._aside = []
             self.held = 0
         failure: UrError | None = None
         for source, segment in going:
@@ -229,7 +234,7 @@ class Reserve:
             except UrError as error:
                 failure = failure or error
                 with self._lock:
-                    self._leftover.append((source, segment))
+                    self._aside.append((source, segment))
                     pages = len(segment.pages) * source.step
                     self.held += segment.size if source.virtual is None else pages
         if failure is not None:

@@ -71,6 +71,7 @@ class Search:
         """Step 1: a run of blocks that are idle, or safe by the queue's own order or clock."""
         pool = self.pool
         with pool.lock:
+            pool.require_open()
             if pool.epoch != pool.domain.epoch:
                 pool.note_completion()
             block = self._take_locked()
@@ -129,6 +130,7 @@ class Search:
             self.size,
             self._take_locked,
             self.undo,
+            self.pool.require_open,
         )
         if isinstance(grown, Block):
             return grown
@@ -162,7 +164,7 @@ class Search:
     def take_exhausted(self) -> Block | None:
         """Step 5: give idle memory back, wait for the oldest frees; search again after each."""
         if self.pool.registry.reclaim():
-            block = self.take()
+            block = self.take() or self.take_new()
             if block is not None:
                 return block
         # The memory of other pools is no help against this pool's own limit.
@@ -170,7 +172,8 @@ class Search:
         for pool in pools:
             if pool is not self.pool and self.limited:
                 break
-            if pool.release_idle(self.heap, self._missing()):
+            missing = self._missing()
+            if missing <= 0 or pool.release_idle(self.heap, missing, limited=self.limited):
                 block = self.take_new()
                 if block is not None:
                     return block
@@ -182,7 +185,7 @@ class Search:
             while pool.wait_for_oldest(self.order):
                 block = self.take()
                 if block is None:
-                    pool.release_idle(self.heap, self._missing())
+                    pool.release_idle(self.heap, self._missing(), limited=self.limited)
                     block = self.take_new()
                 if block is not None:
                     return block
@@ -203,6 +206,8 @@ class Search:
             stamps = [(view.order, self.heap.mark(view)) for view in freed]
         orders = [view.order for view in freed]
         progressed = _place_and_query(stamps, orders)
+        if not self.pool.policy.wait_when_exhausted:
+            return progressed
         for order in orders[:_QUEUES_AT_ONCE]:
             with suppress(UrError):
                 progressed |= order.wait_for_marker(_PATIENCE_NS)
@@ -213,7 +218,7 @@ class Search:
         with self.pool.lock:
             stamps = [(view.order, self.heap.mark(view)) for view in self.heap.crowding_views()]
             freed = [view.order for view in self.heap.views.values() if view.pending]
-        _place_and_query(stamps, freed)
+        _place_and_query(stamps, freed if self.pool.policy.by_polling else [])
 
 
 def _place_and_query(stamps: list[tuple[QueueOrder, int]], freed: list[QueueOrder]) -> bool:

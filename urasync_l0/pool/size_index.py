@@ -24,6 +24,7 @@ _MANTISSA_BITS = 3
 _PER_OCTAVE = 1 << _MANTISSA_BITS
 _OCTAVES = 48
 _NOWHERE = 1 << 64
+_EMPTY_BINS = 1000  # so many sizes without a run are no reason to tidy up
 
 
 class _Lowest:
@@ -78,6 +79,8 @@ class SizeIndex:
         number = (shift << _MANTISSA_BITS) + (units >> shift)
         bin_ = self._bins.get(size)
         if bin_ is None:
+            if len(self._bins) > _EMPTY_BINS + 4 * self.count:
+                self._sweep()
             bin_ = self._bins[size] = _Lowest()
             insort(self._sizes.setdefault(number, []), size)
         bin_.add(address, first)
@@ -163,6 +166,12 @@ class SizeIndex:
             # An empty bin is kept until a search passes it: its size is the likeliest to return.
             del self._bins[sizes.pop(position)]
         return None
+
+    def _sweep(self) -> None:
+        """Forget the sizes of which there is no run now."""
+        for number, sizes in self._sizes.items():
+            self._sizes[number] = [size for size in sizes if self._bins[size].runs]
+        self._bins = {size: bin_ for size, bin_ in self._bins.items() if bin_.runs}
 
     def at_least(self, size: int) -> list[Block]:
         """Return the first blocks of all runs of at least ``size`` bytes, in no order."""
