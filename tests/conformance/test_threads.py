@@ -9,7 +9,14 @@ from random import Random
 import pytest
 
 from tests.helpers.usm import TIMEOUT_NS, alloc, finish, pool_of
-from urasync_l0 import Context, Event, InvalidMemObjectError, Queue, UsmType
+from urasync_l0 import (
+    Context,
+    Event,
+    InvalidMemObjectError,
+    InvalidValueError,
+    Queue,
+    UsmType,
+)
 
 THREADS = 6
 ROUNDS = 60
@@ -153,3 +160,30 @@ def test_one_free_of_two_wins(context: Context, kind: UsmType) -> None:
     run(work)
     assert sorted(won) == list(range(ROUNDS))
     assert pool_of(queues[0], kind).used_bytes == 0
+
+
+def test_pools_close_beside_allocations(context: Context) -> None:
+    """LIFE-5: an allocation either gets memory that stays, or is told that the pool is closed."""
+    queues = [context.create_queue() for _ in range(THREADS)]
+    pools = [context.create_pool() for _ in range(ROUNDS)]
+
+    def work(number: int) -> None:
+        queue = queues[number]
+        for pool in pools:
+            if number == 0:
+                pool.close()
+                continue
+            for _ in range(3):
+                try:
+                    allocation = queue.alloc_device(5000, pool=pool)
+                except InvalidValueError:
+                    break
+                queue.fill(allocation, b"\x01")
+                allocation.free()
+            if number == 1:
+                finish(queue)
+
+    run(work)
+    for queue in queues:
+        finish(queue)
+    assert [pool.reserved_bytes for pool in pools] == [0] * ROUNDS

@@ -11,6 +11,7 @@ from tests.helpers.gates import hold
 from tests.helpers.usm import TIMEOUT_NS, alloc, finish, pool_of
 from urasync_l0 import Context, Event, InvalidEventWaitListError, Queue, UrResult, UsmType
 from urasync_l0.software_driver.controls import Controls
+from urasync_l0.wait_list import resolve
 
 COMBINATIONS = pytest.mark.parametrize(
     ("waits", "event"),
@@ -156,3 +157,12 @@ def test_events_of_another_context(
     with LevelZeroCalls() as calls, pytest.raises(InvalidEventWaitListError, match="another"):
         queue.wait((foreign,))
     assert calls.total == 0
+
+
+def test_events_of_a_generator_live_until_the_wait_is_appended(
+    queue: Queue, other_queue: Queue
+) -> None:
+    """ORD-10: nobody else holds them, and a recycled event must never be waited for."""
+    waits = resolve(queue, (other_queue.record() for _ in range(2)))
+    assert [event.native for event in waits.held] == list(waits.natives)
+    assert not any(event.is_released for event in waits.held)

@@ -116,6 +116,10 @@ class FakeDriver:
         """How many objects of each kind live, for a comparison before and after."""
         return len(self.allocations), len(self.physical), len(self.mapped), len(self.ranges)
 
+    def start_at(self, address: int) -> None:
+        """Give addresses from here on, apart from those of another fake driver."""
+        self._next = address
+
     def _address(self, size: int) -> int:
         address = self._next
         self._next += -(-size >> 21 << 21)  # neighbours touch, as those of real drivers may

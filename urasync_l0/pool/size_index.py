@@ -167,6 +167,11 @@ class SizeIndex:
             del self._bins[sizes.pop(position)]
         return None
 
+    @property
+    def known_sizes(self) -> int:
+        """For how many sizes the index keeps a place, in use or not."""
+        return len(self._bins)
+
     def _sweep(self) -> None:
         """Forget the sizes of which there is no run now."""
         for number, sizes in self._sizes.items():

@@ -12,10 +12,12 @@ from tests.helpers.pool_fakes import (
     HOST,
     MIB,
     SHARED,
+    FakeDriver,
     FakeQueue,
     Program,
+    World,
 )
-from urasync_l0.pool import HeapKey, Pool, ReusePolicy
+from urasync_l0.pool import HeapKey, HeapSource, Pool, PoolRegistry, ReusePolicy
 from urasync_l0.result import (
     DeviceLostError,
     InvalidArgumentError,
@@ -448,3 +450,41 @@ def test_large_allocations_beyond_the_pooled_size_have_memory_of_their_own() -> 
     assert not program.driver.allocations
     assert pool.statistics().reserved == 2 * MIB
     pool.check()
+
+
+# -- what the ladder may touch ---------------------------------------------------------------------
+
+
+def test_a_full_device_is_not_helped_by_host_memory() -> None:
+    """Idle host memory stays, however much there is; idle segments of the device go."""
+    device, host = FakeDriver(limit=8 * MIB), FakeDriver()
+    host.calls = device.calls
+    host.start_at(1 << 40)
+    world = World()
+    registry = PoolRegistry(world.domain)
+    sources = {HOST: HeapSource(host), DEVICE: HeapSource(device)}
+    pool = Pool(registry, sources, release_threshold=1 << 60)
+    queue = FakeQueue(world, device.calls)
+    blocks = [pool.allocate(queue.order, HOST, 16 * MIB)]
+    blocks += [pool.allocate(queue.order, DEVICE, 4 * MIB) for _ in range(2)]
+    for block in blocks:
+        pool.free(registry.claim(block.address), queue.order, queue.order.sequence + 1)
+    registry.synchronised(queue.synchronise())
+    pool.allocate(queue.order, DEVICE, 8 * MIB)
+    assert host.held == 16 * MIB
+    assert device.held == 8 * MIB
+    pool.check()
+
+
+def test_more_than_the_limit_is_refused_before_anything_is_given_back(virtual: bool) -> None:
+    """No search could help, so the pool keeps what it has and nobody waits."""
+    program = Program(virtual=virtual)
+    pool, queue = program.pool(maximum_size=8 * MIB), program.queue()
+    freed(program, pool, queue, 4 * MIB)
+    program.finish(queue)
+    reserved, calls = pool.statistics().reserved, program.calls.total
+    with pytest.raises(OutOfMemoryError) as caught:
+        pool.allocate(queue.order, DEVICE, 8 * MIB + 1)
+    assert caught.value.limit == 8 * MIB
+    assert pool.statistics().reserved == reserved
+    assert program.calls.total == calls

@@ -310,3 +310,16 @@ def test_wait_without_end_completes_the_newest_marker(world: World, calls: Faili
     assert a.order.wait_for_marker(INFINITE)
     assert a.order.completed == 3
     assert world.live_events == 0
+
+
+def test_closed_queue_keeps_no_other_alive() -> None:
+    """A chain of queues, each ordered after the one before, must not stay in memory."""
+    world, calls = World(), FailingCalls()
+    first, second = FakeQueue(world, calls), FakeQueue(world, calls)
+    event = first.append_marker()
+    second.append_wait(event)
+    assert first.order in second.order.clock
+    event.release()
+    second.synchronise()
+    second.order.close()
+    assert not second.order.clock

@@ -129,3 +129,16 @@ def test_a_hundred_thousand_runs_of_one_size_leave_in_address_order(heap: Heap) 
         index.remove(GRANULE, found[0])
     assert seen == [(number + 1) * 4096 for number in range(1000)]
     assert index.count == count - 1000
+
+
+def test_sizes_that_came_and_went_are_forgotten() -> None:
+    """A program that never repeats a size does not make the index grow."""
+    index = SizeIndex(lowest=True)
+    heap = object()
+    for n in range(1, 20_000):
+        block = Block(heap, n << 8, n << 8, BlockState.IDLE)  # type: ignore[arg-type]
+        index.add(block.size, block.address, block)
+        index.remove(block.size, block.address)
+    assert index.known_sizes <= 2000
+    assert index.count == 0
+    assert index.find(256) is None
