@@ -86,6 +86,20 @@ def bursts(queues: int, phases: int, seed: int) -> str:
     return trace.text()
 
 
+def growing(count: int) -> str:
+    """Two queues in turn; each allocation is larger than all before, and the one before last goes.
+
+    No freed block ever fits, so only stretches of both queues' blocks can serve.
+    """
+    trace = TraceWriter()
+    held: list[int] = []
+    for n in range(1, count + 1):
+        held.append(trace.allocate(20_000 * n, n % 2))
+        if len(held) > 2:
+            trace.free(held.pop(0), n % 2)
+    return trace.text()
+
+
 MADE: dict[str, Callable[[], str]] = {
     "crossing_2": lambda: crossing(2, 6000, 2, events=False),
     "crossing_8": lambda: crossing(8, 6000, 8, events=False),
@@ -93,6 +107,7 @@ MADE: dict[str, Callable[[], str]] = {
     "crossing_16_events": lambda: crossing(16, 6000, 16, events=True),
     "bursts_2": lambda: bursts(2, 40, 2),
     "bursts_4": lambda: bursts(4, 40, 4),
+    "growing_2": lambda: growing(600),
 }
 
 

@@ -25,7 +25,7 @@ def test_command_writes_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["bursts_4", "crossing_8", "crossing_3_events"])
+@pytest.mark.parametrize("name", ["bursts_4", "crossing_8", "crossing_3_events", "growing_2"])
 def test_memory_stays_bounded_behind_queues_that_lag(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, adapter: str
 ) -> None:

@@ -19,6 +19,7 @@ Nothing here calls a driver or takes a lock: the pool holds its lock around ever
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -337,9 +338,12 @@ class Heap:
                     block.views = tuple(each for each in block.views if each is not view)
         del self.views[view.order]
 
-    def foreign_fit(self, view: RunIndex, size: int) -> tuple[QueueOrder, int] | None:
-        """Find a run that is safe for one other queue: that queue, and the stamp that
-        a marker on it must cover."""
+    def foreign_fit(self, view: RunIndex, size: int) -> dict[QueueOrder, int]:
+        """Find memory that other queues freed: for each, the stamp that a marker must cover.
+
+        A run that is safe for one other queue comes first, because one wait serves it; otherwise
+        the lowest stretch of free blocks, whoever freed them. Empty when there is neither.
+        """
         best: tuple[int, Block] | None = None
         owner: QueueOrder | None = None
         for other in self.views.values():
@@ -348,16 +352,42 @@ class Heap:
                 if fit is not None and (best is None or fit[0] < best[0]):
                     best, owner = fit, other.order
         if best is None or owner is None:
-            return None
+            return self._foreign_stretch(view, size)
         stamp = 0
-        block = best[1]
-        while size > 0:
+        for block in _covering(best[1], size):
             if block.state is _PENDING:
                 # What is the other queue's only by its clock needs a marker that knows that clock.
                 stamp = max(stamp, block.stamp if block.order is owner else owner.sequence + 1)
-            size -= block.size
-            block = block.next
-        return owner, stamp
+        return {owner: stamp}
+
+    def _foreign_stretch(self, view: RunIndex, size: int) -> dict[QueueOrder, int]:
+        """Find the lowest stretch of free blocks; who has to be waited for to take it."""
+        for first in self._stretches(size):
+            stamps: dict[QueueOrder, int] = {}
+            for block in _covering(first, size):
+                order = block.order
+                if order is not None and view not in block.views and order.is_open:
+                    stamps[order] = max(block.stamp, stamps.get(order, 0))
+            if stamps:
+                return stamps
+        return {}
+
+    def _stretches(self, size: int) -> Iterator[Block]:
+        """Yield the first block of each stretch of free blocks that holds ``size`` bytes."""
+        for segment in self.segments:
+            for region in segment.regions:
+                first: Block | None = None
+                length = 0
+                for block in region.blocks():
+                    if block.state is _IN_USE:
+                        first, length = None, 0
+                        continue
+                    if first is None:
+                        first = block
+                    length += block.size
+                    if length >= size:
+                        yield first
+                        break
 
     # -- idle blocks and the runs beside them ------------------------------------------------------
 
@@ -500,3 +530,12 @@ def _age(block: Block) -> int:
 
 def _address(block: Block) -> int:
     return block.address
+
+
+def _covering(first: Block, size: int) -> Iterator[Block]:
+    """Yield the blocks that the first ``size`` bytes from a block on lie in."""
+    block = first
+    while size > 0:
+        yield block
+        size -= block.size
+        block = block.next

@@ -138,24 +138,24 @@ class Search:
         return None
 
     def take_after_wait(self) -> Block | None:
-        """Step 4: pending memory of another queue, with a wait for its marker appended."""
+        """Step 4: pending memory of other queues, with waits for their markers appended."""
         if not self.pool.policy.by_waiting:
             return None
         heap = self.heap
         with self.pool.lock:
             found = heap.foreign_fit(heap.view(self.order), self.size)
-        if found is None:
+        if not found:
             return None
-        other, stamp = found
-        marker = other.marker_covering(stamp)
-        try:
-            self.order.operations.append_wait(marker.event)
-        finally:
-            other.drop_marker(marker)
-        with self.pool.lock:
-            self.pool.counts["inserted_waits"] += 1
-        # Where the policy takes no notice of clocks, this wait still counts.
-        self.marks = (*self.marks, marker.mark)
+        for other, stamp in found.items():
+            marker = other.marker_covering(stamp)
+            try:
+                self.order.operations.append_wait(marker.event)
+            finally:
+                other.drop_marker(marker)
+            with self.pool.lock:
+                self.pool.counts["inserted_waits"] += 1
+            # Where the policy takes no notice of clocks, this wait still counts.
+            self.marks = (*self.marks, marker.mark)
         block = self.take()
         if block is not None:
             self._count_reuse("reused_waited", block)
