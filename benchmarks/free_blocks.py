@@ -2,9 +2,9 @@
 """How long an allocation takes among many free blocks: ``python -m benchmarks.free_blocks``.
 
 Every second of a row of allocations is freed, so that no two free blocks touch, and pairs of an
-allocation and a free of various sizes are timed. Prints the processor's microseconds a pair for each
-number of free blocks, the least of several rounds, and the ratio to the smallest number: the search
-should hardly depend on it.
+allocation and a free of various sizes are timed. Prints the processor's microseconds a pair for
+each number of free blocks, the least of several rounds, and the ratio to the smallest number: the
+search should hardly depend on it.
 """
 
 from __future__ import annotations
