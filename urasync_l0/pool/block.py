@@ -101,14 +101,15 @@ class Piece:
 
 class Undo:
     """What an allocation changed: its pieces as they were, its growth in bytes and segments, the
-    peaks before it, and the counts that it is in."""
+    peaks before it, how often peaks had been reset by then, and the counts that it is in."""
 
-    __slots__ = ("counted", "grown", "pieces", "reserved_high", "segments", "used_high")
+    __slots__ = ("counted", "grown", "pieces", "reserved_high", "resets", "segments", "used_high")
 
     def __init__(self) -> None:
         self.counted: list[str] = []
         self.pieces: list[Piece] = []
         self.grown = 0
         self.segments = 0
+        self.resets = 0
         self.used_high = 0
         self.reserved_high = 0

@@ -186,6 +186,7 @@ class Pool:
         used = self.used = self.used + block.size
         if undo is not None:
             undo.used_high = self.used_high
+            undo.resets = self.reserve.resets
         if used > self.used_high:
             self.used_high = used
 
@@ -200,7 +201,8 @@ class Pool:
             for name in ("allocations", *undo.counted):
                 self.counts[name] -= 1
             if self.used_high == self.used + block.size:
-                self.used_high = max(self.used, undo.used_high)
+                before = undo.used_high if undo.resets == self.reserve.resets else 0
+                self.used_high = max(self.used, before)
             block.heap.put_back(block, undo)
         if undo.grown:
             self.reserve.shrink(block.heap, self.sources[block.heap], undo)
@@ -379,11 +381,13 @@ class Pool:
         """Set the peak of used bytes to the present value."""
         with self.lock:
             self.used_high = self.used
+            self.reserve.resets += 1
 
     def reset_peak_reserved(self) -> None:
         """Set the peak of reserved bytes to the present value."""
         with self.lock:
             self.reserve.high = self.reserve.held
+            self.reserve.resets += 1
 
     # -- helpers -----------------------------------------------------------------------------------
 

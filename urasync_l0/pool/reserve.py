@@ -62,6 +62,7 @@ class Reserve:
         self.high = 0
         self.growing = 0
         self.under_way = 0
+        self.resets = 0
         self._aside: list[tuple[HeapSource, Segment]] = []
 
     def adopt(self, heap: Heap, address: int, size: int) -> None:
@@ -161,6 +162,7 @@ class Reserve:
                     pages = take_pages(heap, source.step, count)
                 taken = len(pages) * source.step + sum(segment.size for segment in segments)
                 self.held -= taken
+                self.growing += taken  # what the driver does not take comes back, within the limit
                 self.under_way += 1
             failed, error = _give_back(source, pages, segments)
             failure = failure or error
@@ -171,6 +173,7 @@ class Reserve:
                 for segment in failed[1]:
                     heap.segments.append(segment)
                     heap.set_idle(segment.attach(segment.address, segment.size))
+                self.growing -= taken
                 self.held += kept
                 self.high = max(self.high, self.held)
                 self.under_way -= 1
@@ -196,7 +199,8 @@ class Reserve:
                 self._release_empty_range(heap, source.virtual)
         with self._lock:
             if at_peak and self.high == peak:
-                self.high = max(self.held, undo.reserved_high)
+                before = undo.reserved_high if undo.resets == self.resets else 0
+                self.high = max(self.held, before)
 
     def _release_empty_range(self, heap: Heap, virtual: VirtualMemory) -> None:
         """Give back the newest range of addresses if nothing is mapped, or being mapped, in it."""

@@ -547,3 +547,31 @@ def test_users_buffer_is_never_freed() -> None:
     pool.close()
     assert given_back(program) == 0
     assert program.registry.pools() == []
+
+
+def test_undoing_does_not_bring_back_a_peak_that_was_reset(program: Program) -> None:
+    """STAT-5: after a reset the peaks are those since the reset."""
+    pool, queue = program.pool(release_threshold=0), program.queue()
+    program.free(queue, program.alloc(pool, queue, 20 * PAGE))
+    program.finish(queue)
+    block = pool.allocate(queue.order, DEVICE, 2 * PAGE)
+    pool.reset_peak_used()
+    pool.reset_peak_reserved()
+    pool.give_back(block)
+    numbers = pool.statistics()
+    assert numbers.used_high <= 2 * PAGE
+    assert numbers.reserved_high <= 2 * PAGE
+
+
+def test_a_release_under_way_counts_against_the_limit(program: Program) -> None:
+    """MEM-10: what the driver then refuses to take back must still fit."""
+    pool, queue = program.pool(maximum_size=4 * PAGE), program.queue()
+    program.free(queue, program.alloc(pool, queue, 4 * PAGE))
+    program.finish(queue)
+    seen: list[int] = []
+    name = "unmap" if program.sources[DEVICE].virtual else "free"
+    program.calls.meanwhile[name] = lambda: seen.append(pool.reserve.allowed())
+    pool.trim_to(0)
+    assert seen
+    assert seen[0] == 0
+    assert pool.statistics().reserved == 0
