@@ -57,8 +57,9 @@ OPTIONAL_ENTRIES = frozenset(
 
 SYSTEM_HEADERS = ("level_zero/ze_api.h", "level_zero/loader/ze_loader.h")
 
+# Warnings are errors in tests/driver/Makefile only: a newer compiler must not stop an installation.
 DRIVER_FLAGS = (
-    *("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror"),
+    *("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra"),
     *("-fPIC", "-fvisibility=hidden", "-pthread"),
 )
 

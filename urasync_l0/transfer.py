@@ -54,7 +54,8 @@ def operand(target: Any, offset: int, *, writable: bool) -> Operand:
     InvalidSizeError
         If the offset is negative or beyond the end.
     InvalidValueError
-        If a buffer is not contiguous, or read-only but to be written.
+        If a buffer is not contiguous, or read-only but to be written, or if a pointer is negative
+        or has more than 64 bits.
     TypeError
         If the target is none of the three.
     """
@@ -69,6 +70,8 @@ def operand(target: Any, offset: int, *, writable: bool) -> Operand:
         address, nbytes, keep = operator.index(target), None, None
         if not address:
             raise InvalidNullPointerError("The pointer of a transfer is null.")
+        if not 0 < address < 2**64:
+            raise InvalidValueError(f"The pointer {address:#x} of a transfer is no address.")
     else:
         try:
             buffer = host_memory.pin(target, writable=writable)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -199,6 +200,7 @@ class Pool:
 
 def checked_size(name: str, nbytes: int) -> int:
     """Return a size in bytes; raise InvalidValueError if it does not fit 64 bits."""
+    nbytes = operator.index(nbytes)
     if not 0 <= nbytes < 2**64:
         raise InvalidValueError(f"{name} is {nbytes}; it must be 0 to 2**64 - 1 bytes.")
     return nbytes

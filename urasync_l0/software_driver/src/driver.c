@@ -91,8 +91,9 @@ ze_result_t ZE_APICALL zeDriverGetProperties(ze_driver_handle_t hDriver,
     ENTER(zeDriverGetProperties);
     CHECK_HANDLE(hDriver, KIND_DRIVER);
     CHECK_POINTER(pDriverProperties);
-    static const char uuid[ZE_MAX_DRIVER_UUID_SIZE] = "urasync-software";
-    memcpy(pDriverProperties->uuid.id, uuid, sizeof uuid);
+    static const char uuid[] = "urasync-software";
+    _Static_assert(sizeof uuid == ZE_MAX_DRIVER_UUID_SIZE + 1, "a UUID and its end");
+    memcpy(pDriverProperties->uuid.id, uuid, ZE_MAX_DRIVER_UUID_SIZE);
     pDriverProperties->driverVersion = DRIVER_VERSION;
     for (ze_base_properties_t *next = pDriverProperties->pNext; next != NULL; next = next->pNext) {
         if (next->stype == ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES) {
