@@ -17,6 +17,7 @@ from urasync_l0 import (
     UsmType,
 )
 from urasync_l0.result import InvalidArgumentError
+from urasync_l0.ze import memory as ze_memory
 
 
 @pytest.mark.parametrize("nbytes", [1, 7, 64, 256, 4096, 3 * MIB + 5])
@@ -233,3 +234,10 @@ def test_representations(context: Context, queue: Queue, kind: UsmType) -> None:
     assert context.adapter_name in repr(context)
     assert str(queue.id) in repr(queue)
     assert context.default_pool().name in repr(context.default_pool())
+
+
+def test_memory_is_of_the_kind_that_was_asked_for(queue: Queue, kind: UsmType) -> None:
+    """What the driver says of the pointer: on a GPU, only some of it is the host's to read."""
+    with alloc(queue, kind, 4096) as allocation:
+        known = ze_memory.get_alloc_properties(queue.context.native.handle, allocation.ptr)
+    assert known.type.name == kind.name

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a pool was made with: flags, limits, a buffer of the user, ways of reuse."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -186,3 +186,12 @@ def test_memory_of_another_queue_when_the_pool_is_full(
         finish(queue)
         finish(other_queue)
         pool.close()
+
+
+@pytest.mark.parametrize("name", ["maximum_size", "release_threshold", "maximum_pooled"])
+def test_sizes_are_whole_numbers(context: Context, name: str) -> None:
+    arguments: dict[str, Any] = {name: 1.5}
+    with pytest.raises(TypeError):
+        context.create_pool(**arguments)
+    with pytest.raises(InvalidValueError, match=name):
+        context.create_pool(**{**arguments, name: -1})

@@ -152,3 +152,11 @@ def test_freed_memory_is_refused(queue: Queue, kind: UsmType) -> None:
         with pytest.raises(InvalidMemObjectError):
             queue.memcpy(bytearray(64), allocation)
     assert calls.total == 0
+
+
+@pytest.mark.parametrize("pointer", [-1, 2**64, 2**64 + 4096], ids=["negative", "null", "beyond"])
+def test_what_is_no_address_is_refused(queue: Queue, pointer: int) -> None:
+    """No arithmetic modulo 2**64, and no call that would crash."""
+    with LevelZeroCalls() as calls, pytest.raises(InvalidValueError, match="no address"):
+        queue.fill(pointer, b"\x01", 4)
+    assert calls.total == 0
