@@ -283,3 +283,42 @@ def test_making_things(
         assert context.close(TIMEOUT_NS)
     assert controls.live_objects() == before
     make_all()
+
+
+@pytest.mark.parametrize(
+    ("entry", "operation"),
+    [
+        ("zeCommandListAppendSignalEvent", lambda s: s.queue.record()),
+        (
+            "zeCommandListAppendMemoryFill",
+            lambda s: s.queue.fill(s.allocation, b"\x01", event=True),
+        ),
+    ],
+    ids=["signal", "fill"],
+)
+def test_failed_appends_keep_no_event(
+    controls: Controls, context: Context, entry: str, operation: Operation
+) -> None:
+    """MEM-5: the event of a call that failed serves the next one."""
+    scene = make_scene(context, UsmType.DEVICE)
+    controls.fail(entry, 1, UNKNOWN, times=0)
+    attempt(operation, scene)
+    events = controls.live_objects()["event"]
+    for _ in range(100):
+        assert attempt(operation, scene)[1] is not None
+    assert controls.live_objects()["event"] == events
+    controls.clear_failures()
+
+
+def test_failed_markers_keep_no_event(controls: Controls, context: Context) -> None:
+    """MEM-5: the same for the signals that the pool core asks for."""
+    queue = context.create_queue()
+    controls.fail("zeCommandListAppendSignalEvent", 1, UNKNOWN, times=0)
+    with pytest.raises(UrError):
+        queue.command_list.append_marker()
+    events = controls.live_objects()["event"]
+    for _ in range(100):
+        with pytest.raises(UrError):
+            queue.command_list.append_marker()
+    assert controls.live_objects()["event"] == events
+    controls.clear_failures()

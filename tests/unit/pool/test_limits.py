@@ -488,3 +488,14 @@ def test_more_than_the_limit_is_refused_before_anything_is_given_back(virtual: b
     assert caught.value.limit == 8 * MIB
     assert pool.statistics().reserved == reserved
     assert program.calls.total == calls
+
+
+@pytest.mark.parametrize("short", [1, 255, 256])
+def test_a_limit_just_below_a_step_is_kept(virtual: bool, short: int) -> None:
+    """MEM-10: to the byte, not to the granule."""
+    program = Program(virtual=virtual)
+    pool, queue = program.pool(maximum_size=4 * MIB - short, policy=NO_WAITS), program.queue()
+    program.alloc(pool, queue, 2 * MIB)
+    with pytest.raises(OutOfMemoryError):
+        pool.allocate(queue.order, DEVICE, 2 * MIB)
+    assert pool.statistics().reserved <= 4 * MIB - short
