@@ -234,8 +234,8 @@ def _no_driver(choice: DriverName) -> str:
     if choice == "software":
         return (
             f"The Level Zero loader did not accept the software driver {alternative}. If that "
-            "named a URASYNC_L0_SOFTWARE_ setting on stderr, correct it; otherwise rebuild the package "
-            "(pip install .). ZE_ENABLE_LOADER_DEBUG_TRACE=1 shows what the loader does."
+            "named a URASYNC_L0_SOFTWARE_ setting on stderr, correct it; otherwise rebuild the "
+            "package (pip install .). ZE_ENABLE_LOADER_DEBUG_TRACE=1 shows what the loader does."
         )
     where = f" ({ALTERNATIVE_DRIVERS_VARIABLE} names {alternative})" if alternative else ""
     return (
