@@ -28,11 +28,15 @@ _EMPTY_BINS = 1000  # so many sizes without a run are no reason to tidy up
 
 
 class _Lowest:
-    """Runs by address, the lowest at hand. Removed addresses leave the heap when they surface."""
+    """Runs of one class, or of one size in it, by address, the lowest at hand.
 
-    __slots__ = ("_heap", "runs")
+    Removed addresses leave the heap when they surface.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_heap", "number", "runs")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
         self.runs: dict[int, Block] = {}
         self._heap: list[int] = []
 
@@ -74,19 +78,17 @@ class SizeIndex:
 
     def add(self, size: int, address: int, first: Block) -> None:
         """Enter a run of ``size`` bytes at ``address``."""
-        units = size >> _GRANULE_BITS
-        shift = max(0, units.bit_length() - _MANTISSA_BITS - 1)
-        number = (shift << _MANTISSA_BITS) + (units >> shift)
         bin_ = self._bins.get(size)
         if bin_ is None:
             if len(self._bins) > _EMPTY_BINS + 4 * self.count:
                 self._sweep()
-            bin_ = self._bins[size] = _Lowest()
-            insort(self._sizes.setdefault(number, []), size)
+            bin_ = self._bins[size] = _Lowest(_class_of(size))
+            insort(self._sizes.setdefault(bin_.number, []), size)
         bin_.add(address, first)
+        number = bin_.number
         class_ = self._classes.get(number)
         if class_ is None:
-            class_ = self._classes[number] = _Lowest()
+            class_ = self._classes[number] = _Lowest(number)
         class_.add(address, first)
         if address < self._heads[number]:
             self._heads[number] = address
@@ -97,10 +99,9 @@ class SizeIndex:
 
     def remove(self, size: int, address: int) -> Block:
         """Take out the run of ``size`` bytes at ``address`` and return its first block."""
-        units = size >> _GRANULE_BITS
-        shift = max(0, units.bit_length() - _MANTISSA_BITS - 1)
-        number = (shift << _MANTISSA_BITS) + (units >> shift)
-        del self._bins[size].runs[address]
+        bin_ = self._bins[size]
+        del bin_.runs[address]
+        number = bin_.number
         class_ = self._classes[number]
         first = class_.runs.pop(address)
         heads = self._heads
@@ -116,16 +117,14 @@ class SizeIndex:
     def find(self, size: int) -> tuple[int, Block] | None:
         """Return the first block of the run to take ``size`` bytes from, behind the number by which
         it was chosen: of two indexes' finds, the one with the smaller number is to be taken."""
-        units = size >> _GRANULE_BITS
-        shift = max(0, units.bit_length() - _MANTISSA_BITS - 1)
-        number = (shift << _MANTISSA_BITS) + (units >> shift)
+        exact = self._bins.get(size)
+        number = _class_of(size) if exact is None else exact.number
         if not self._lowest:
             return self._smallest(number, size) or self._smallest(self._next_class(number), size)
         octave = number >> _MANTISSA_BITS
         heads = self._heads[number + 1 : (octave + 1) << _MANTISSA_BITS]
         heads += self._octaves[octave + 1 :]
         address = min(heads)
-        exact = self._bins.get(size)
         if exact is not None and exact.runs:
             lowest = exact.lowest()
             if lowest < address:
@@ -186,3 +185,10 @@ class SizeIndex:
             if width >= size
             for first in bin_.runs.values()
         ]
+
+
+def _class_of(size: int) -> int:
+    """Return the number of the size class that ``size`` bytes are in."""
+    units = size >> _GRANULE_BITS
+    shift = max(0, units.bit_length() - _MANTISSA_BITS - 1)
+    return (shift << _MANTISSA_BITS) + (units >> shift)
