@@ -6,7 +6,7 @@ clock covers its stamp. A request takes a run of adjacent safe blocks that holds
 says which): the front of the run goes to the request, and what is left of the last block keeps its
 own stamp.
 
-Invariants (checked by `check`, which the tests call after every step):
+Invariants (checked by ``invariants``, which the tests call after every step):
 
 * the blocks of a region follow each other without gap or overlap;
 * two neighbours are never both idle; pending blocks never merge;
@@ -275,8 +275,8 @@ class Heap:
                 view.leave(block)
                 block.views = tuple(other for other in block.views if other is not view)
 
-    def note_completion(self) -> bool:
-        """Make pending blocks whose queue has passed their stamp idle; tell whether any were."""
+    def note_completion(self) -> None:
+        """Make pending blocks whose queue has passed their stamp idle."""
         complete: list[Block] = []
         finished: list[QueueOrder] = []
         for order, view in self.views.items():
@@ -294,7 +294,6 @@ class Heap:
             self.set_idle(block)
         for order in finished:
             self._drop_view(self.views[order])
-        return bool(complete)
 
     def _remove_pending(self, block: Block) -> None:
         """Take a pending block out of every list of such; it stays linked, without state."""
@@ -467,61 +466,6 @@ class Heap:
         self.views = {}
         self.used_bytes = self.pending_bytes = self.idle_bytes = 0
         return segments
-
-    # -- invariants --------------------------------------------------------------------------------
-
-    def check(self) -> None:
-        """Raise `AssertionError` if an invariant of this module's head is broken. For tests."""
-        blocks: list[Block] = []
-        for segment in self.segments:
-            for region in segment.regions:
-                address = region.start
-                for block in region.blocks():
-                    assert block.address == address, f"gap or overlap at {block}"
-                    assert block.previous.next is block is block.next.previous
-                    both_idle = block.state is _IDLE is block.previous.state
-                    assert not both_idle, f"{block} and {block.previous} did not merge"
-                    address = block.end
-                    blocks.append(block)
-                assert address == region.end
-        for state, total in (
-            (_IN_USE, self.used_bytes),
-            (_PENDING, self.pending_bytes),
-            (_IDLE, self.idle_bytes),
-        ):
-            found = sum(block.size for block in blocks if block.state is state)
-            assert found == total, f"{found} bytes {state.name}, counted {total}"
-        idle = {block for block in blocks if block.state is _IDLE}
-        assert set(self.idle.at_least(1)) == idle
-        assert self.idle.count == len(idle)
-        pending = {block for block in blocks if block.state is _PENDING}
-        assert {block for view in self.views.values() for block in view.pending} == pending
-        for block in pending:
-            assert block.order is not None
-            assert block in self.views[block.order].pending
-            assert block.views[0] is self.views[block.order]
-            assert block.stamp <= self.views[block.order].newest_stamp
-            assert len(set(block.views)) == len(block.views)
-        assert all(not block.views for block in blocks if block.state is not _PENDING)
-        for view in self.views.values():
-            stamps = [block.stamp for block in view.pending]
-            assert stamps == sorted(stamps), f"pending blocks of {view.order} are out of order"
-            assert view.runs() == _runs_by_hand(blocks, view), f"runs of {view.order}"
-
-
-def _runs_by_hand(blocks: list[Block], view: RunIndex) -> list[tuple[int, int]]:
-    """Find the runs of a view from the blocks alone."""
-    runs: list[tuple[int, int]] = []
-    for block in blocks:
-        beside = view in block.previous.views or view in block.next.views
-        if not (view in block.views or (block.state is _IDLE and beside)):
-            continue
-        starts_region = block.previous.state is BlockState.EDGE
-        if runs and runs[-1][0] + runs[-1][1] == block.address and not starts_region:
-            runs[-1] = (runs[-1][0], runs[-1][1] + block.size)
-        else:
-            runs.append((block.address, block.size))
-    return sorted(runs)
 
 
 def _age(block: Block) -> int:

@@ -100,6 +100,14 @@ class Marker:
         self.mark = event.mark
         self.holders = 1
 
+    def hold(self) -> Marker:
+        """Keep the event from being given back until a `QueueOrder.drop_marker` more.
+
+        The caller holds the queue's lock.
+        """
+        self.holders += 1
+        return self
+
 
 class QueueOrder:
     """The order of one queue: its identity, how far it was filled and how far it has run.
@@ -162,22 +170,16 @@ class QueueOrder:
         with self.lock:
             for marker in self.markers:
                 if marker.mark.number >= number:
-                    marker.holders += 1
-                    return marker
+                    return marker.hold()
         marker = Marker(self.operations.append_marker())
         with self.lock:
-            marker.holders += 1
-            self.markers.append(marker)
+            self.markers.append(marker.hold())
         return marker
 
     def oldest_marker(self) -> Marker | None:
         """Return the oldest outstanding marker, held; None if there is none."""
         with self.lock:
-            if not self.markers:
-                return None
-            marker = self.markers[0]
-            marker.holders += 1
-            return marker
+            return self.markers[0].hold() if self.markers else None
 
     def drop_marker(self, marker: Marker) -> None:
         """Give back a marker from `marker_covering` or `oldest_marker`."""
@@ -214,8 +216,7 @@ class QueueOrder:
         with self.lock:
             if not self.markers:
                 return False
-            marker = self.markers[-1]
-            marker.holders += 1
+            marker = self.markers[-1].hold()
         try:
             reached = marker.event.wait(timeout_ns)
             if reached:

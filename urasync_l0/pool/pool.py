@@ -33,6 +33,7 @@ from urasync_l0.enums import UsmType
 from urasync_l0.pool.block import Block, BlockState, Undo
 from urasync_l0.pool.heap import Heap
 from urasync_l0.pool.heap_source import HeapSource
+from urasync_l0.pool.invariants import check_heap
 from urasync_l0.pool.order import Mark, QueueOrder
 from urasync_l0.pool.reserve import Reserve
 from urasync_l0.pool.reuse_policy import ReusePolicy
@@ -164,9 +165,7 @@ class Pool:
                 or search.take_exhausted()
             )
         finally:
-            if self._closed:  # meanwhile: what the search brought must not stay
-                with suppress(UrError):
-                    self._finish_closing()
+            self._finish_if_closed()  # meanwhile: what the search brought must not stay
         if not block:
             raise self._out_of_memory(heap, size)
         self._live[block.address] = block
@@ -206,9 +205,7 @@ class Pool:
             block.heap.put_back(block, undo)
         if undo.grown:
             self.reserve.shrink(block.heap, self.sources[block.heap], undo)
-        if self._closed:
-            with suppress(UrError):  # what made the caller undo matters more
-                self._finish_closing()
+        self._finish_if_closed()
 
     # -- free --------------------------------------------------------------------------------------
 
@@ -226,9 +223,7 @@ class Pool:
             block.heap.free(block, order, stamp)
             if not order.is_open:
                 self.note_completion()
-        if self._closed:
-            with suppress(UrError):  # the block is free; what stays is tried again
-                self._finish_closing()
+        self._finish_if_closed()
 
     # -- completion --------------------------------------------------------------------------------
 
@@ -247,6 +242,7 @@ class Pool:
             self._finish_closing()
 
     def note_completion(self) -> None:
+        """Make idle what its queue is known to have passed. The caller holds the lock."""
         self.epoch = self.domain.epoch
         for heap in self.sources:
             heap.note_completion()
@@ -328,6 +324,13 @@ class Pool:
             self.note_completion()
         self._finish_closing()
 
+    def _finish_if_closed(self) -> None:
+        """Finish a pool that was closed before. What the driver refuses is tried again later: the
+        call that came here did its own work, or fails for a reason of its own."""
+        if self._closed:
+            with suppress(UrError):
+                self._finish_closing()
+
     def _finish_closing(self) -> None:
         """Give everything back if nothing is in use, pending or under way."""
         with self.lock:
@@ -407,7 +410,7 @@ class Pool:
         """Raise `AssertionError` if an invariant of the pool or its heaps is broken. For tests."""
         with self.lock:
             for heap in self.sources:
-                heap.check()
+                check_heap(heap)
             heaps = self.sources
             assert self.used == sum(heap.used_bytes for heap in heaps)
             held = sum(heap.used_bytes + heap.pending_bytes + heap.idle_bytes for heap in heaps)

@@ -89,14 +89,7 @@ class PoolRegistry:
         An error of the driver while it takes memory back is raised when all pools had their turn.
         """
         self.domain.complete(mark)
-        failure: UrError | None = None
-        for pool in self.pools():
-            try:
-                pool.settle()
-            except UrError as error:
-                failure = failure or error
-        if failure is not None:
-            raise failure
+        self._in_turn(Pool.settle)
 
     def completed(self, mark: Mark) -> None:
         """After an event was seen complete: note it. Pools see it at their next call."""
@@ -119,11 +112,19 @@ class PoolRegistry:
         An error of the driver is raised when all pools had their turn; a further call tries again.
         """
         self.live.clear()
+
+        def end(pool: Pool) -> None:
+            pool.abandon()
+            self.remove(pool)
+
+        self._in_turn(end)
+
+    def _in_turn(self, action: Callable[[Pool], None]) -> None:
+        """Do something to every pool; raise the driver's first error when all had their turn."""
         failure: UrError | None = None
         for pool in self.pools():
             try:
-                pool.abandon()
-                self.remove(pool)
+                action(pool)
             except UrError as error:
                 failure = failure or error
         if failure is not None:
