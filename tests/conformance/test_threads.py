@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Several threads, on queues of their own and on one queue."""
 
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from random import Random
 
 import pytest
 
+from tests.helpers.threads import switching_often
 from tests.helpers.usm import TIMEOUT_NS, alloc, finish, pool_of
 from urasync_l0 import (
     Context,
@@ -24,10 +24,8 @@ ROUNDS = 60
 
 @pytest.fixture(autouse=True)
 def _switch_often() -> Iterator[None]:
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
+    with switching_often():
+        yield
 
 
 def run(work: Callable[[int], None]) -> None:

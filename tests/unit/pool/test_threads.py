@@ -5,7 +5,6 @@ free for the queue, and a table of owners whether two live blocks overlap."""
 from __future__ import annotations
 
 import random
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.helpers.pool_fakes import DEVICE, HOST, MIB, SHARED, FakeQueue, Program
+from tests.helpers.threads import switching_often
 from urasync_l0.pool import Block, HeapKey, Pool
 from urasync_l0.result import InvalidMemObjectError, OutOfMemoryError
 
@@ -24,10 +24,8 @@ TIMEOUT = 100
 @pytest.fixture(autouse=True)
 def switch_threads_often() -> Iterator[None]:
     """Let threads meet at as many places as possible."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
+    with switching_often():
+        yield
 
 
 class Owners:
