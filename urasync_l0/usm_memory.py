@@ -27,7 +27,9 @@ ExpandingSegments = Literal["auto", "on", "off"]
 
 EXPANDING_SEGMENTS_VARIABLE = "URASYNC_L0_EXPANDING_SEGMENTS"
 
-_ALIGNMENT = 64 << 10
+ALIGNMENT = 64 << 10
+"""What every driver allocation is aligned to, in bytes: the largest alignment that anyone gets."""
+
 _RANGE_FACTOR = 4
 """A reserved range is so many times the device's memory: addresses cost nothing, and room spares
 the core a second range when pages move about."""
@@ -65,12 +67,11 @@ class UsmMemory:
 
     def allocate(self, size: int) -> int:
         """Return the address of ``size`` new bytes."""
-        alignment = _ALIGNMENT if size >= _ALIGNMENT else 0
         if self._device is None:
-            return ze_memory.alloc_host(self._context, size, alignment)
+            return ze_memory.alloc_host(self._context, size, ALIGNMENT)
         if self._kind is UsmType.SHARED:
-            return ze_memory.alloc_shared(self._context, self._device.handle, size, alignment)
-        return ze_memory.alloc_device(self._context, self._device.handle, size, alignment)
+            return ze_memory.alloc_shared(self._context, self._device.handle, size, ALIGNMENT)
+        return ze_memory.alloc_device(self._context, self._device.handle, size, ALIGNMENT)
 
     def free(self, address: int) -> None:
         """Give an allocation back.

@@ -51,22 +51,26 @@ class Reuse(Enum):
 _MARK_EVERY = 64
 """A queue with this many pending frees since its last marker gets one at the next allocation."""
 
-_MARK_SHARE = 64
+_MARK_SHARE = 1024
 """So does one whose unmarked frees are more than this part of a heap that several queues use."""
 
 
 class Heap:
     """Blocks of one kind and device. Sizes are bytes; guarded by the pool's lock.
 
-    ``one_range`` says that the memory lies in one range of addresses, where low ones are preferred.
+    ``one_range`` says that the memory lies in one range of addresses, where low ones are preferred;
+    ``whole``, that every request has a segment of its own, of just its size.
     """
 
-    def __init__(self, pool: Pool, key: HeapKey, *, one_range: bool) -> None:
+    def __init__(
+        self, pool: Pool, key: HeapKey, *, one_range: bool = False, whole: bool = False
+    ) -> None:
         self.pool = pool
         self.key = key
         self.segments: list[Segment] = []
         self.idle = SizeIndex(lowest=one_range)
         self._one_range = one_range
+        self._whole = whole
         self.views: dict[QueueOrder, RunIndex] = {}
         self.used_bytes = 0
         self.pending_bytes = 0
@@ -86,7 +90,7 @@ class Heap:
         own = view.sizes.find(size)
         if own is not None and (fit is None or own[0] <= fit[0] or self._holds(own, fit[1])):
             fit = own
-        if fit is None:
+        if fit is None or (self._whole and fit[0] != size):
             return None
         return self._carve(fit[1], size, view.order, undo)
 
@@ -350,6 +354,8 @@ class Heap:
                 fit = other.sizes.find(size)
                 if fit is not None and (best is None or fit[0] < best[0]):
                     best, owner = fit, other.order
+        if self._whole and (best is None or best[0] != size):
+            return {}
         if best is None or owner is None:
             return self._foreign_stretch(view, size)
         stamp = 0

@@ -41,6 +41,13 @@ Clock = Mapping["QueueOrder", int]
 NOTHING: Clock = MappingProxyType({})
 """The clock of a queue that has waited for nobody."""
 
+_PATIENCE_NS = 500_000
+"""How long, in nanoseconds, a search that found nothing waits for a queue. An idle queue reaches
+its markers sooner ..."""
+
+_LEAST_PATIENCE_NS = 25_000
+"""... and a busy one gets half as long each time that it was waited for in vain, down to this."""
+
 EVERYTHING = 2**63
 """The completed mark of a closed queue: above any number that a queue reaches."""
 
@@ -117,6 +124,7 @@ class QueueOrder:
 
     __slots__ = (
         "__weakref__",
+        "_patience_ns",
         "clock",
         "completed",
         "domain",
@@ -136,6 +144,7 @@ class QueueOrder:
         self.completed = 0
         self.clock: Clock = NOTHING
         self.markers: deque[Marker] = deque()
+        self._patience_ns = _PATIENCE_NS
 
     @property
     def is_open(self) -> bool:
@@ -208,20 +217,23 @@ class QueueOrder:
                 self.drop_marker(marker)
         return progressed
 
-    def wait_for_marker(self, timeout_ns: int) -> bool:
-        """Wait at most ``timeout_ns`` nanoseconds for the newest outstanding marker.
+    def wait_a_moment(self) -> bool:
+        """Wait a moment for the newest outstanding marker: what new memory costs, or less.
 
-        Tells whether it was reached. Does not wait when there is none.
+        Tells whether it was reached. Does not wait when there is none, and less long for a queue
+        that was busy the last time.
         """
         with self.lock:
             if not self.markers:
                 return False
             marker = self.markers[-1].hold()
         try:
-            reached = marker.event.wait(timeout_ns)
-            if reached:
+            if marker.event.wait(self._patience_ns):
+                self._patience_ns = _PATIENCE_NS
                 self.retire(marker)
-            return reached
+                return True
+            self._patience_ns = max(self._patience_ns // 2, _LEAST_PATIENCE_NS)
+            return False
         finally:
             self.drop_marker(marker)
 

@@ -73,9 +73,10 @@ class Pool:
     maximum_size
         Limit in bytes on the driver memory of the pool, over all its kinds; 0 is no limit.
     maximum_pooled
-        Allocations of more bytes than this get driver memory of their own, which goes back at the
-        next synchronisation after they are freed and complete, whatever the threshold; None is no
-        limit.
+        Allocations of more bytes than this get driver memory of their own, as those do that are
+        asked for so. It goes back at the next synchronisation after they are freed and complete,
+        whatever the threshold, and serves nothing but requests of the same size until then; None
+        is no limit.
     """
 
     def __init__(
@@ -102,9 +103,6 @@ class Pool:
         for key, source in sources.items():
             heap = self._heaps[key] = Heap(self, key, one_range=source.has_one_range)
             self.sources[heap] = source
-            if maximum_pooled is not None and source.buffer is None:
-                heap = self._unpooled[key] = Heap(self, key, one_range=False)
-                self.sources[heap] = HeapSource(source.memory)
         self.lock = threading.Lock()
         self.counts = new_counts()
         self.reserve = Reserve(self.lock, self.counts, maximum_size)
@@ -131,11 +129,13 @@ class Pool:
         marks: tuple[Mark, ...] = (),
         *,
         undoable: bool = True,
+        own: bool = False,
     ) -> Block:
         """Hand out ``size`` bytes to ``order``'s queue, for what it is given from now on.
 
         ``marks`` are those of the events that the caller appends waits for right after this call.
-        With ``undoable``, the caller may undo it by `give_back`, should a later step fail.
+        With ``undoable``, the caller may undo it by `give_back`, should a later step fail. With
+        ``own``, the memory is a driver allocation by itself, as aligned as those are.
         Appends nothing to the queue, except a wait when no other memory is left, and places
         markers on queues that have freed a lot since their last one.
 
@@ -147,7 +147,7 @@ class Pool:
         OutOfMemoryError
             When neither driver nor limit leave room after every step that may free some.
         """
-        heap = self._heap_for(key, size)
+        heap = self._heap_for(key, size, own=own)
         if not self.policy.by_clock:
             marks = ()
         if self.reserve.limit and size > self.reserve.limit:
@@ -416,7 +416,7 @@ class Pool:
             held = sum(heap.used_bytes + heap.pending_bytes + heap.idle_bytes for heap in heaps)
             assert held == self.reserve.held
 
-    def _heap_for(self, key: HeapKey, size: int) -> Heap:
+    def _heap_for(self, key: HeapKey, size: int, *, own: bool) -> Heap:
         """Return the heap that serves a request; raise if none can. Checks come before effects."""
         self.require_open()
         heap = self._heaps.get(key)
@@ -426,14 +426,31 @@ class Pool:
             raise InvalidArgumentError(
                 f"pool {self.name!r} has no {kind.name} memory of device {device}; it has {served}"
             )
-        if self._maximum_pooled is not None and size > self._maximum_pooled:
-            heap = self._unpooled.get(key, heap)
+        if own or (self._maximum_pooled is not None and size > self._maximum_pooled):
+            heap = self._unpooled.get(key) or self._add_unpooled(key, heap)
         largest = self.sources[heap].memory.maximum_allocation
         if not 0 < size <= largest:
             raise InvalidUsmSizeError(
                 f"cannot allocate {size} bytes: the device gives 1 to {largest} bytes at once"
             )
         return heap
+
+    def _add_unpooled(self, key: HeapKey, pooled: Heap) -> Heap:
+        """Make the heap of a kind's allocations with memory of their own, at the first of them.
+
+        A pool in the user's buffer has just that; its own heap serves then.
+        """
+        source = self.sources[pooled]
+        if source.buffer is not None:
+            return pooled
+        with self.lock:
+            heap = self._unpooled.get(key)
+            if heap is None:
+                heap = Heap(self, key, whole=True)
+                # Replaced as wholes: others go through them without the lock.
+                self.sources = {**self.sources, heap: source.as_whole()}
+                self._unpooled = {**self._unpooled, key: heap}
+            return heap
 
     def _out_of_memory(self, heap: Heap, requested: int) -> OutOfMemoryError:
         with self.lock:

@@ -53,8 +53,24 @@ class PoolRegistry:
         """
         block = self.live.pop(address, None)
         if block is None:
-            raise InvalidMemObjectError(self._explain(address))
+            with self._lock:  # `claim_if` may just be putting back what it did not look for
+                block = self.live.pop(address, None)
+            if block is None:
+                raise InvalidMemObjectError(self._explain(address))
         return block
+
+    def claim_if(self, block: Block) -> bool:
+        """Take just this block out of the live table; tell whether it was in it.
+
+        Somebody else may have freed it, and its address may be another block's by now.
+        """
+        with self._lock:
+            found = self.live.pop(block.address, None)
+            if found is block:
+                return True
+            if found is not None:
+                self.live[block.address] = found
+            return False
 
     def restore(self, block: Block) -> None:
         """Undo `claim`."""

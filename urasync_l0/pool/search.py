@@ -25,10 +25,6 @@ _MARKERS_AT_MOST = 16
 _QUERIES_AT_ONCE = 4
 """How many markers of one queue a search queries."""
 
-_PATIENCE_NS = 100_000
-"""How long, in nanoseconds, a search that found nothing waits for each queue's markers: about what
-new memory costs. An idle queue reaches a marker sooner, and a busy one is not waited for."""
-
 _SPRAWL = 2
 """New memory beyond this multiple of the highest use comes after step 4 ..."""
 
@@ -204,13 +200,12 @@ class Search:
         with self.pool.lock:
             freed = [view for view in self.heap.views.values() if view.pending]
             stamps = [(view.order, self.heap.mark(view)) for view in freed]
-        orders = [view.order for view in freed]
-        progressed = _place_and_query(stamps, orders)
+        progressed = _place_and_query(stamps, [view.order for view in freed])
         if not self.pool.policy.wait_when_exhausted:
             return progressed
-        for order in orders[:_QUEUES_AT_ONCE]:
+        for view in freed[:_QUEUES_AT_ONCE]:
             with suppress(UrError):
-                progressed |= order.wait_for_marker(_PATIENCE_NS)
+                progressed |= view.order.wait_a_moment()
         return progressed
 
     def mark(self) -> None:

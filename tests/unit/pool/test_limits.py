@@ -442,13 +442,71 @@ def test_large_allocations_beyond_the_pooled_size_have_memory_of_their_own() -> 
     pool, queue = program.pool(maximum_pooled=1 * MIB), program.queue()
     program.alloc(pool, queue, 1 * MIB)
     large = program.alloc(pool, queue, 1 * MIB + 1)
-    assert program.driver.allocations == {large.address: 2 * MIB}
+    assert program.driver.allocations == {large.address: large.size}
     program.free(queue, large)
     assert pool.statistics().pending == large.size
     assert program.driver.allocations
     program.finish(queue)
     assert not program.driver.allocations
     assert pool.statistics().reserved == 2 * MIB
+    pool.check()
+
+
+def test_each_allocation_beyond_the_pooled_size_is_one_of_the_driver() -> None:
+    """Small ones too: nothing else shares their memory, and what is complete goes back."""
+    program = Program()
+    pool, queue = program.pool(maximum_pooled=0), program.queue()
+    blocks = [program.alloc(pool, queue, size) for size in (1, 300, 300, 70_000)]
+    assert program.driver.allocations == {block.address: block.size for block in blocks}
+    program.free(queue, blocks[1])
+    program.finish(queue)
+    assert sorted(program.driver.allocations.values()) == [256, 512, 70_144]
+    assert pool.statistics().reserved == 256 + 512 + 70_144
+    pool.check()
+
+
+@pytest.mark.parametrize("more", [-257, -256, 0, 1])
+def test_memory_of_its_own_serves_only_the_same_size(more: int) -> None:
+    """Reused in queue order for the same rounded size, and never cut."""
+    program = Program()
+    pool, queue = program.pool(maximum_pooled=0), program.queue()
+    first = program.alloc(pool, queue, 1 * MIB)
+    address = first.address
+    program.free(queue, first)
+    second = program.alloc(pool, queue, 1 * MIB + more)
+    assert (second.address == address) == (more == 0)
+    assert pool.statistics().used == second.size
+    pool.check()
+
+
+@pytest.mark.parametrize("size", [1 * MIB, 1 * MIB - 256], ids=["same", "smaller"])
+def test_memory_of_its_own_is_waited_for_only_when_it_helps(size: int) -> None:
+    """At the limit another queue's free is waited for, if it is of the size that is asked for."""
+    program = Program()
+    policy = ReusePolicy(by_polling=False, wait_when_exhausted=False)
+    pool = program.pool(maximum_pooled=0, maximum_size=1 * MIB, policy=policy)
+    one, other = program.queue(), program.queue()
+    program.free(one, program.alloc(pool, one, 1 * MIB))
+    if size == 1 * MIB:
+        program.alloc(pool, other, size)
+        assert pool.statistics().inserted_waits == 1
+    else:
+        with pytest.raises(OutOfMemoryError):
+            program.alloc(pool, other, size)
+        assert pool.statistics().inserted_waits == 0
+    pool.check()
+
+
+def test_own_memory_on_request(virtual: bool) -> None:
+    """Also below the pooled size, and given back when the call that asked for it fails."""
+    program = Program(virtual=virtual)
+    pool, queue = program.pool(), program.queue()
+    before = program.driver.objects()
+    block = pool.allocate(queue.order, DEVICE, 1000, own=True)
+    assert program.driver.allocations == {block.address: 1024}
+    pool.give_back(block)
+    assert program.driver.objects() == before
+    assert (pool.statistics().reserved, pool.statistics().reserved_high) == (0, 0)
     pool.check()
 
 

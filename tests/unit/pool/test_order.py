@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.helpers.pool_fakes import INFINITE, FailingCalls, FakeEvent, FakeQueue, World
+from tests.helpers.pool_fakes import FailingCalls, FakeEvent, FakeQueue, World
 from urasync_l0.pool.order import EVERYTHING, NOTHING, Mark, Marker, joined
 from urasync_l0.result import UrError
 
@@ -288,28 +288,42 @@ def test_polling_a_queue_that_fails_loses_no_marker(world: World, calls: Failing
     assert event_of(marker).released
 
 
-def test_bounded_wait_gives_up_on_a_busy_queue(world: World, calls: FailingCalls) -> None:
+def test_moment_is_not_enough_for_a_busy_queue(world: World, calls: FailingCalls) -> None:
     """A wait that ends leaves the marker and its holders as they were."""
     (a,) = queues(world, calls, 1)
-    assert not a.order.wait_for_marker(1000)
+    assert not a.order.wait_a_moment()
     for number in (1, 2):
         a.order.drop_marker(a.order.marker_covering(number))
-    assert not a.order.wait_for_marker(1000)
+    assert not a.order.wait_a_moment()
     assert [marker.holders for marker in a.order.markers] == [1, 1]
     a.reach(2)
-    assert a.order.wait_for_marker(1000)
+    assert a.order.wait_a_moment()
     assert a.order.completed == 2
     assert world.live_events == 0
 
 
-def test_wait_without_end_completes_the_newest_marker(world: World, calls: FailingCalls) -> None:
-    """The newest marker is waited for, and with it the queue has passed all of them."""
+def test_moments_get_shorter_for_a_busy_queue(
+    world: World, calls: FailingCalls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half as long each time in vain, but never nothing; as long as at first once it worked."""
+    timeouts: list[int] = []
+
+    def wait(event: FakeEvent, timeout_ns: int) -> bool:
+        timeouts.append(timeout_ns)
+        return event.query()
+
+    monkeypatch.setattr(FakeEvent, "wait", wait)
     (a,) = queues(world, calls, 1)
-    for number in (1, 2, 3):
-        a.order.drop_marker(a.order.marker_covering(number))
-    assert a.order.wait_for_marker(INFINITE)
-    assert a.order.completed == 3
-    assert world.live_events == 0
+    a.order.drop_marker(a.order.marker_covering(1))
+    for _ in range(10):
+        assert not a.order.wait_a_moment()
+    assert timeouts[:3] == [500_000, 250_000, 125_000]
+    assert timeouts[-2:] == [25_000, 25_000]
+    a.reach(1)
+    assert a.order.wait_a_moment()
+    a.order.drop_marker(a.order.marker_covering(2))
+    assert not a.order.wait_a_moment()
+    assert timeouts[-1] == 500_000
 
 
 def test_closed_queue_keeps_no_other_alive() -> None:
