@@ -52,7 +52,10 @@ _MARK_EVERY = 64
 """A queue with this many pending frees since its last marker gets one at the next allocation."""
 
 _MARK_SHARE = 1024
-"""So does one whose unmarked frees are more than this part of a heap that several queues use."""
+"""So does one whose unmarked frees are more than this part of a heap that several queues use ..."""
+
+_MARK_BYTES = 32 << 10
+"""... and more than so many bytes, so that small amounts are freed and reused without a call."""
 
 
 class Heap:
@@ -319,7 +322,7 @@ class Heap:
         if view.unmarked_frees >= _MARK_EVERY:
             return len(view.pending) >= _MARK_EVERY
         held = self.used_bytes + self.pending_bytes + self.idle_bytes
-        return len(self.views) > 1 and view.unmarked_bytes * _MARK_SHARE > held
+        return len(self.views) > 1 and view.unmarked_bytes > max(held // _MARK_SHARE, _MARK_BYTES)
 
     def crowding_views(self) -> list[RunIndex]:
         """Return the views whose queues should get a marker; the caller sees to it."""
