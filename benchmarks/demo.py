@@ -15,19 +15,20 @@ from rich.console import Console
 from rich.text import Text
 
 import urasync_l0
-from benchmarks.measurement import (
+from benchmarks.bundled_traces import bundled_traces
+from urasync_l0.result import UrError
+from urasync_l0.tools.replayer.measurement import (
     ADAPTERS,
     DRIVERS,
     MeasurementOptions,
     measure,
     progress_lines,
 )
-from benchmarks.progress_bar import ReplayProgress
-from benchmarks.result import ReplayResult
-from benchmarks.result_table import ResultTable, output_console
-from benchmarks.staging import HungError
-from benchmarks.trace import bundled_traces, read_trace
-from urasync_l0.result import UrError
+from urasync_l0.tools.replayer.progress_bar import ReplayProgress
+from urasync_l0.tools.replayer.result import ReplayResult
+from urasync_l0.tools.replayer.result_table import ResultTable, output_console
+from urasync_l0.tools.replayer.staging import HungError
+from urasync_l0.tools.replayer.trace import read_trace
 from urasync_l0.ze import loader
 from urasync_l0.ze.loader import DriverName
 

@@ -8,7 +8,7 @@ import io
 
 from rich.console import Console
 
-from benchmarks.result import ReplayResult
+from urasync_l0.tools.replayer.result import ReplayResult
 
 RESULT = ReplayResult(
     trace="handoff",

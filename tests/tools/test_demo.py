@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import demo
-from benchmarks.progress_bar import ReplayProgress
-from benchmarks.trace import bundled_traces
+from benchmarks.bundled_traces import bundled_traces
 from tests.tools.results import RESULT, console_of, text_of
 from urasync_l0.result import DriverNotFoundError
+from urasync_l0.tools.replayer.progress_bar import ReplayProgress
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_SECONDS = 300

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.made_traces import MADE, main, write
 from benchmarks.replay import main as replay
-from benchmarks.trace import read_trace
+from urasync_l0.tools.replayer.trace import read_trace
 
 
 @pytest.mark.parametrize("name", MADE)

@@ -13,13 +13,15 @@ from pathlib import Path
 import pytest
 
 from benchmarks import replay
-from benchmarks.measurement import MeasurementOptions, progress_lines
-from benchmarks.result import ReplayResult
-from benchmarks.result_table import ResultTable, binary_size
-from benchmarks.staging import HungError
-from benchmarks.trace import HEADER, TRACES, Trace, read_trace
+from benchmarks.bundled_traces import TRACES
 from tests.tools.results import BLOCKS, RESULT, TABLE, console_of, text_of
 from urasync_l0.result import DriverNotFoundError
+from urasync_l0.tools.replayer import command
+from urasync_l0.tools.replayer.measurement import MeasurementOptions, progress_lines
+from urasync_l0.tools.replayer.result import ReplayResult
+from urasync_l0.tools.replayer.result_table import ResultTable, binary_size
+from urasync_l0.tools.replayer.staging import HungError
+from urasync_l0.tools.replayer.trace import HEADER, Trace, read_trace
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_SECONDS = 120
@@ -118,7 +120,7 @@ def test_wrong_arguments(
     with pytest.raises(SystemExit) as caught:
         replay.main(arguments)
 
-    assert caught.value.code == replay.WRONG_INPUT
+    assert caught.value.code == command.WRONG_INPUT
     assert message in capsys.readouterr().err
 
 
@@ -128,7 +130,7 @@ def test_a_malformed_trace_is_named_and_nothing_is_replayed(
     wrong = tmp_path / "wrong.csv"
     wrong.write_text(f"{HEADER}\nA,0,5,0,\nF,0,,0,\nF,0,,0,\n", "utf-8")
 
-    assert replay.main(["--json", str(small), str(wrong)]) == replay.WRONG_INPUT
+    assert replay.main(["--json", str(small), str(wrong)]) == command.WRONG_INPUT
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err == f"{wrong}, line 4: allocation 0 was freed already, on line 3\n"
@@ -137,7 +139,7 @@ def test_a_malformed_trace_is_named_and_nothing_is_replayed(
 def test_the_queue_limit_reaches_the_reader(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert replay.main(["--queues", "3", str(small)]) == replay.WRONG_INPUT
+    assert replay.main(["--queues", "3", str(small)]) == command.WRONG_INPUT
     assert capsys.readouterr().err == (f"{small}, line 5: unknown queue 3: the queues are 0 to 2\n")
 
 
@@ -145,9 +147,9 @@ def test_wrong_bytes_fail_the_run_after_all_traces(
     small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = iter([replace(RESULT, verified=False, failure="a byte was wrong"), RESULT])
-    monkeypatch.setattr(replay, "measure", lambda *_: next(results))
+    monkeypatch.setattr(command, "measure", lambda *_: next(results))
 
-    assert replay.main(["--json", str(small), str(small)]) == replay.WRONG_BYTES
+    assert replay.main(["--json", str(small), str(small)]) == command.WRONG_BYTES
     output = capsys.readouterr()
     assert [json.loads(line)["verified"] for line in output.out.splitlines()] == [False, True]
     assert output.err == "a byte was wrong\n"
@@ -165,9 +167,9 @@ def test_a_replay_that_cannot_be_carried_out_names_its_trace(
     def fail(trace: Trace, options: MeasurementOptions, progress: object) -> ReplayResult:
         raise error
 
-    monkeypatch.setattr(replay, "measure", fail)
+    monkeypatch.setattr(command, "measure", fail)
 
-    assert replay.main([str(small)]) == replay.NOT_REPLAYED
+    assert replay.main([str(small)]) == command.NOT_REPLAYED
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err == f"{small}: could not be replayed: {error}\n"
@@ -255,6 +257,8 @@ def test_lagging_completion_costs_memory_and_is_repeatable() -> None:
 HASTY_POOL = """\
 import sys
 from benchmarks import replay
+from benchmarks.bundled_traces import TRACES
+from urasync_l0.tools.replayer import command
 from urasync_l0.pool.order import NOTHING, Mark, QueueOrder
 
 def poll_markers(order, limit):
@@ -279,7 +283,7 @@ def test_a_pool_that_hands_out_pending_memory_is_found(name: str) -> None:
         check=False,
     )
 
-    assert done.returncode == replay.WRONG_BYTES
+    assert done.returncode == command.WRONG_BYTES
     found = json.loads(done.stdout)
     assert found["verified"] is False
     assert done.stderr == f"{found['failure']}\n"

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchmarks.trace import (
+from benchmarks.bundled_traces import bundled_traces
+from urasync_l0.tools.replayer.trace import (
     HEADER,
     Op,
     Trace,
     TraceError,
     TraceLine,
-    bundled_traces,
     line_number,
     parse_trace,
     read_trace,

@@ -12,14 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import staging
-from benchmarks.fill_pattern import END_BYTES, SAMPLE_BYTES, WHOLE_BYTES, places
-from benchmarks.lag import EvenLag, HeldList, Lag, UnevenLag
-from benchmarks.passes import run_lines
-from benchmarks.staging import HungError
-from benchmarks.trace import HEADER, Trace, parse_trace
-from benchmarks.trace_order import unordered_frees
-from benchmarks.verification import OverlapError, Verification, WrongByteError
 from tests.tools.deferred_queue import (
     DeferredAllocation,
     DeferredQueue,
@@ -27,6 +19,14 @@ from tests.tools.deferred_queue import (
     ReusingMemory,
     SharingMemory,
 )
+from urasync_l0.tools.replayer import staging
+from urasync_l0.tools.replayer.fill_pattern import END_BYTES, SAMPLE_BYTES, WHOLE_BYTES, places
+from urasync_l0.tools.replayer.lag import EvenLag, HeldList, Lag, UnevenLag
+from urasync_l0.tools.replayer.passes import run_lines
+from urasync_l0.tools.replayer.staging import HungError
+from urasync_l0.tools.replayer.trace import HEADER, Trace, parse_trace
+from urasync_l0.tools.replayer.trace_order import unordered_frees
+from urasync_l0.tools.replayer.verification import OverlapError, Verification, WrongByteError
 
 if TYPE_CHECKING:
     from urasync_l0 import Allocation, Queue

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from benchmarks.result import ReplayResult
+from urasync_l0.tools.replayer.result import ReplayResult
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from benchmarks.staging import HungError
+from urasync_l0.tools.replayer.staging import HungError
 from urasync_l0.ze.handles import handle_value
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import urasync_l0
-from benchmarks.lag import Lag
-from benchmarks.staging import HungError
-from benchmarks.trace import Op, Trace
-from benchmarks.verification import Verification
+from urasync_l0.tools.replayer.lag import Lag
+from urasync_l0.tools.replayer.staging import HungError
+from urasync_l0.tools.replayer.trace import Op, Trace
+from urasync_l0.tools.replayer.verification import Verification
 from urasync_l0.ze import loader
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ that follows runs after all that this queue's clock covers.
 
 from __future__ import annotations
 
-from benchmarks.trace import Op, Trace
+from urasync_l0.tools.replayer.trace import Op, Trace
 
 _Clock = dict[int, int]
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Allocation traces: the file format, read strictly.
 
-``traces/README.md`` describes the format. A trace is read as a whole before anything is replayed,
-so a replay never meets a free of nothing, an event that was not recorded or an unknown queue.
+``benchmarks/traces/README.md`` describes the format. A trace is read as a whole before anything is
+replayed, so a replay never meets a free of nothing, an event that was not recorded or an unknown
+queue.
 
 Ids and events of a file are any numbers; a replay wants small tables. So each allocation gets a
 *slot* that is free again after its last line, as a program's variable would be, and each recorded
@@ -29,9 +30,6 @@ MAXIMUM_BYTES = 1 << 47
 
 MAXIMUM_NUMBER = (1 << 63) - 1
 """Ids and events fit into 63 bits."""
-
-TRACES = Path(__file__).parent / "traces"
-"""The project's own traces."""
 
 
 class TraceError(ValueError):
@@ -118,11 +116,6 @@ class Trace:
 def line_number(index: int) -> int:
     """Number in the file of ``Trace.lines[index]``."""
     return index + 2
-
-
-def bundled_traces() -> list[Path]:
-    """The project's own traces, by name."""
-    return sorted(TRACES.glob("*.csv"))
 
 
 def read_trace(path: str | Path, *, queues: int = MAXIMUM_QUEUES) -> Trace:

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchmarks.fill_pattern import Place, places
-from benchmarks.staging import Staging
-from benchmarks.trace import Trace, line_number
-from benchmarks.trace_order import unordered_frees
+from urasync_l0.tools.replayer.fill_pattern import Place, places
+from urasync_l0.tools.replayer.staging import Staging
+from urasync_l0.tools.replayer.trace import Trace, line_number
+from urasync_l0.tools.replayer.trace_order import unordered_frees
 
 if TYPE_CHECKING:
     from urasync_l0 import Allocation, Queue

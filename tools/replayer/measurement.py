@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import urasync_l0
-from benchmarks.gated_list import gated_lists
-from benchmarks.lag import EvenLag, UnevenLag
-from benchmarks.passes import Hold, PassResult, Progress, checked_pass, timed_pass
-from benchmarks.result import ReplayResult
-from benchmarks.trace import Trace
-from benchmarks.verification import VerificationError
 from urasync_l0.result import UnsupportedFeatureError
+from urasync_l0.tools.replayer.gated_list import gated_lists
+from urasync_l0.tools.replayer.lag import EvenLag, UnevenLag
+from urasync_l0.tools.replayer.passes import Hold, PassResult, Progress, checked_pass, timed_pass
+from urasync_l0.tools.replayer.result import ReplayResult
+from urasync_l0.tools.replayer.trace import Trace
+from urasync_l0.tools.replayer.verification import VerificationError
 from urasync_l0.ze import loader
 
 if TYPE_CHECKING:
