@@ -77,6 +77,8 @@ void settings_that_are_wrong_are_named_once(void) {
         {"URASYNC_L0_SOFTWARE_MEMORY", "16777217T"}, {"URASYNC_L0_SOFTWARE_MAX_ALLOCATION", "1"},
         {"URASYNC_L0_SOFTWARE_PAGE", "3M"},          {"URASYNC_L0_SOFTWARE_TIMER", "0"},
         {"URASYNC_L0_SOFTWARE_TIMER", "1e6"},        {"URASYNC_L0_SOFTWARE_MAPPED_UNKNOWN", "yes"},
+        {"URASYNC_L0_SOFTWARE_SUB_DEVICES", "1"},    {"URASYNC_L0_SOFTWARE_SUB_DEVICES", "5"},
+        {"ZE_FLAT_DEVICE_HIERARCHY", "flat"},        {"ZE_FLAT_DEVICE_HIERARCHY", ""},
         {"URASYNC_L0_SOFTWARE_PEER", "2"},           {"URASYNC_L0_SOFTWARE_HIDE", "zeMemFreeeExt"},
         {"URASYNC_L0_SOFTWARE_HIDE", "zeMemFree,,"}, {"URASYNC_L0_SOFTWARE_MEMROY", "16G"},
     };
@@ -332,6 +334,131 @@ int child_no_peer(void) {
 void settings_forbid_peer_access(void) {
     char errors[4096];
     CHECK_EQUAL(run_child("child_no_peer", "URASYNC_L0_SOFTWARE_PEER", "0", errors, 4096), 0);
+}
+
+static ze_device_handle_t first_device(void) {
+    uint32_t one = 1;
+    ze_driver_handle_t found = NULL;
+    ze_device_handle_t device = NULL;
+    ze.zeInit(0);
+    ze.zeDriverGet(&one, &found);
+    ze.zeDeviceGet(found, &one, &device);
+    return device;
+}
+
+// Three sub-devices of each of two devices: handles, memory, peers, and contexts on one of them.
+int child_sub_devices(void) {
+    ze_device_handle_t root = first_device();
+    ze_device_handle_t parts[4] = {NULL};
+    uint32_t count = COUNT(parts);
+    if (ze.zeDeviceGetSubDevices(root, &count, parts) != ZE_RESULT_SUCCESS || count != 3 ||
+        urasync_device_count() != 8) {
+        return 1;
+    }
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ze.zeDeviceGetProperties(parts[2], &properties);
+    ze_device_handle_t up = NULL;
+    ze.zeDeviceGetRootDevice(parts[2], &up);
+    if (properties.flags != ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE || properties.subdeviceId != 2 ||
+        up != root) {
+        return 2;
+    }
+    count = COUNT(parts);
+    ze.zeDeviceGetSubDevices(parts[0], &count, NULL);
+    if (count != 0) {
+        return 3;
+    }
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_context_handle_t one_part;
+    ze_driver_handle_t found;
+    uint32_t one = 1;
+    ze.zeDriverGet(&one, &found);
+    ze.zeContextCreateEx(found, &desc, 1, &parts[2], &one_part);
+    const ze_device_mem_alloc_desc_t memory = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    void *address = NULL;
+    if (ze.zeMemAllocDevice(one_part, &memory, 64, 0, root, &address) !=
+            ZE_RESULT_ERROR_INVALID_ARGUMENT ||
+        ze.zeMemAllocDevice(one_part, &memory, 64, 0, parts[1], &address) !=
+            ZE_RESULT_ERROR_INVALID_ARGUMENT ||
+        ze.zeMemAllocDevice(one_part, &memory, MAX_ALLOCATION, 0, parts[2], &address) !=
+            ZE_RESULT_SUCCESS) {
+        return 4;
+    }
+    // The third part of the first device has the index 2 + 2. Its memory is the root's, too.
+    uint64_t of_part = 0;
+    uint64_t of_root = 0;
+    uint64_t of_other = 1;
+    urasync_device_memory_used(4, &of_part);
+    urasync_device_memory_used(0, &of_root);
+    urasync_device_memory_used(3, &of_other);
+    if (of_part != MAX_ALLOCATION || of_root != MAX_ALLOCATION || of_other != 0) {
+        return 5;
+    }
+    void *more = NULL;
+    if (ze.zeMemAllocDevice(one_part, &memory, DEVICE_MEMORY / 3 - MAX_ALLOCATION + 1, 0, parts[2],
+                            &more) != ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY) {
+        return 6;
+    }
+    urasync_device_memory_used(0, &of_root);
+    ze.zeMemFree(one_part, address);
+    urasync_device_memory_used(4, &of_part);
+    return of_root == MAX_ALLOCATION && of_part == 0 ? 0 : 7;
+}
+
+void root_devices_have_the_sub_devices_of_the_setting(void) {
+    char errors[4096];
+    CHECK_EQUAL(run_child("child_sub_devices", "URASYNC_L0_SOFTWARE_SUB_DEVICES", "3", errors,
+                          sizeof errors),
+                0);
+    CHECK_EQUAL(errors[0], 0);
+}
+
+// With two sub-devices each: 10 + devices shown, 20 when they have a root, 40 when they are parts.
+int child_hierarchy(void) {
+    setenv("URASYNC_L0_SOFTWARE_SUB_DEVICES", "2", 1);
+    ze_device_handle_t device = first_device();
+    uint32_t one = 1;
+    uint32_t count = 0;
+    ze_driver_handle_t found;
+    ze.zeDriverGet(&one, &found);
+    ze.zeDeviceGet(found, &count, NULL);
+    ze_device_handle_t root = NULL;
+    ze.zeDeviceGetRootDevice(device, &root);
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ze.zeDeviceGetProperties(device, &properties);
+    return 10 + (int)count + (root != NULL ? 20 : 0) + (properties.flags != 0 ? 40 : 0);
+}
+
+void the_hierarchy_says_which_devices_there_are(void) {
+    static const struct {
+        const char *hierarchy;
+        int expected;
+    } cases[] = {{"COMPOSITE", 12}, {"FLAT", 14}, {"COMBINED", 34}};
+    for (size_t i = 0; i < COUNT(cases); ++i) {
+        char errors[4096];
+        CHECK_EQUAL(run_child("child_hierarchy", "ZE_FLAT_DEVICE_HIERARCHY", cases[i].hierarchy,
+                              errors, sizeof errors),
+                    cases[i].expected);
+    }
+}
+
+static uint64_t usable_memory(uint32_t device) {
+    ze_device_usablemem_size_ext_properties_t usable = {
+        .stype = (ze_structure_type_t)ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
+                                         .pNext = &usable};
+    SUCCESS(ze.zeDeviceGetProperties(devices[device], &properties));
+    return usable.currUsableMemSize;
+}
+
+void usable_memory_is_what_is_not_allocated(void) {
+    const uint64_t before = usable_memory(0);
+    const uint64_t other = usable_memory(1);
+    void *memory = make_device_memory(12345);
+    CHECK_EQUAL(usable_memory(0), before - 12345);
+    CHECK_EQUAL(usable_memory(1), other);
+    free_memory(memory);
+    CHECK_EQUAL(usable_memory(0), before);
 }
 
 // The device's clock runs at its resolution beside the host's.

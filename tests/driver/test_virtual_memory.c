@@ -50,6 +50,35 @@ static uint64_t used(void) {
     return bytes;
 }
 
+static uint64_t resident_on(uint32_t device) {
+    uint64_t bytes = UINT64_MAX;
+    CHECK_EQUAL(urasync_device_resident_bytes(device, &bytes), 0);
+    return bytes;
+}
+
+void mappings_are_resident_until_they_are_unmapped(void) {
+    char *address = reserve(2 * PAGE);
+    ze_physical_mem_handle_t physical = make_physical(2 * PAGE);
+    SUCCESS(map(address, PAGE, physical, 0));
+    SUCCESS(map(address + PAGE, PAGE, physical, PAGE));
+    SUCCESS(ze.zeContextMakeMemoryResident(context, devices[1], address, PAGE));
+    SUCCESS(ze.zeContextMakeMemoryResident(context, devices[1], address, PAGE));
+    SUCCESS(ze.zeContextMakeMemoryResident(context, devices[1], address + PAGE, PAGE));
+    CHECK_EQUAL(resident_on(1), 2 * PAGE);
+    CHECK_EQUAL(resident_on(0), 0);
+    // A mapping that is cut in two stays resident in both parts.
+    SUCCESS(ze.zeVirtualMemSetAccessAttribute(context, address, SMALL_PAGE,
+                                              ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY));
+    SUCCESS(ze.zeContextEvictMemory(context, devices[1], address, SMALL_PAGE));
+    CHECK_EQUAL(resident_on(1), 2 * PAGE - SMALL_PAGE);
+    SUCCESS(ze.zeVirtualMemUnmap(context, address, PAGE));
+    CHECK_EQUAL(resident_on(1), PAGE);
+    CHECK_EQUAL(urasync_resident_bytes(), PAGE);
+    SUCCESS(ze.zeVirtualMemFree(context, address, 2 * PAGE));
+    CHECK_EQUAL(resident_on(1), 0);
+    SUCCESS(ze.zePhysicalMemDestroy(context, physical));
+}
+
 void page_sizes_depend_on_the_size(void) {
     size_t page = 0;
     SUCCESS(ze.zeVirtualMemQueryPageSize(context, devices[0], 1, &page));

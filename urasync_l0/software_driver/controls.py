@@ -3,7 +3,8 @@
 
 They act on the driver instance that the loader has loaded into this process, past the loader.
 Handles are integers, as the application sees them with one driver. Sizes are bytes, times are
-nanoseconds. Everything here may be called from any thread.
+nanoseconds. Everything here may be called from any thread. Device indexes count the root devices
+first, then the sub-devices of the first, of the second, and so on.
 """
 
 from dataclasses import dataclass
@@ -207,7 +208,7 @@ class Controls:
     # Devices
 
     def device_count(self) -> int:
-        """Number of devices; 0 before the driver is initialised."""
+        """Number of root devices and sub-devices; 0 before the driver is initialised."""
         return int(self._library.urasync_device_count())
 
     def set_device_memory(self, device_index: int, nbytes: int) -> None:
@@ -226,8 +227,10 @@ class Controls:
         """Bytes of the device's memory that can still be allocated."""
         return self._bytes("urasync_device_memory_free", device_index)
 
-    def resident_bytes(self) -> int:
-        """Bytes that were made resident and not evicted, over all devices."""
+    def resident_bytes(self, device_index: int | None = None) -> int:
+        """Bytes that were made resident and not evicted, on one device or over all."""
+        if device_index is not None:
+            return self._bytes("urasync_device_resident_bytes", device_index)
         return int(self._library.urasync_resident_bytes())
 
     # Calls

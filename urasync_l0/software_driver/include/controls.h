@@ -87,16 +87,19 @@ uint64_t urasync_failures_delivered(void);
 
 // --- Devices -----------------------------------------------------------------------------------
 
-uint32_t urasync_device_count(void);
+uint32_t urasync_device_count(void); // root devices and sub-devices
 
 // Limit of the device's memory. May be set below what is in use: then nothing more can be
-// allocated until enough was freed. The handle's index is its position in zeDeviceGet.
+// allocated until enough was freed. Root devices have the indexes 0 and up; those of sub-devices
+// follow: first all of device 0, then all of device 1, and so on.
 int32_t urasync_device_memory_set_limit(uint32_t device_index, uint64_t bytes);
 int32_t urasync_device_memory_limit(uint32_t device_index, uint64_t *bytes);
 int32_t urasync_device_memory_used(uint32_t device_index, uint64_t *bytes);
 int32_t urasync_device_memory_free(uint32_t device_index, uint64_t *bytes);
 
-// Bytes that are resident by zeContextMakeMemoryResident and not evicted again, over all devices.
+// Bytes that are resident by zeContextMakeMemoryResident and neither evicted, freed nor unmapped
+// since: on one device, and over all devices.
+int32_t urasync_device_resident_bytes(uint32_t device_index, uint64_t *bytes);
 uint64_t urasync_resident_bytes(void);
 
 // --- Calls -------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ ze_result_t append_event_check(const command_list_t *list, ze_event_handle_t han
                 fits && list->in_order && (allowed & (list->immediate ? immediate : regular)) != 0;
         }
     } else {
-        fits = fits && (event->pool->device_mask >> list->device->index & 1u) != 0;
+        fits = fits && device_covered(event->pool->device_mask, list->device);
     }
     return fits ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
 }

@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-static uint32_t mask_of_all(void) { return (1u << settings.devices) - 1; }
+static uint64_t mask_of_all(void) { return (UINT64_C(1) << settings.devices) - 1; }
 
 // Not in the live table: it lives as long as the driver.
 context_t *context_create_default(void) {
@@ -17,7 +17,7 @@ context_t *context_create_default(void) {
 }
 
 bool context_has_device(const context_t *context, const device_t *device) {
-    return (context->device_mask >> device->index & 1u) != 0;
+    return device_covered(context->device_mask, device);
 }
 
 void context_adopt(context_t *context) { atomic_fetch_add(&context->children, 1); }
@@ -36,10 +36,10 @@ static ze_result_t create(entry_t this_entry, ze_driver_handle_t hDriver,
     if (phDevices == NULL && numDevices > 0) {
         return ZE_RESULT_ERROR_INVALID_SIZE;
     }
-    uint32_t mask = numDevices > 0 ? 0 : mask_of_all();
+    uint64_t mask = numDevices > 0 ? 0 : mask_of_all();
     for (uint32_t i = 0; i < numDevices; ++i) {
         CHECK_HANDLE(phDevices[i], KIND_DEVICE);
-        mask |= 1u << ((const device_t *)phDevices[i])->index;
+        mask |= device_bit((const device_t *)phDevices[i]);
     }
     context_t *context = calloc(1, sizeof *context);
     if (context == NULL) {

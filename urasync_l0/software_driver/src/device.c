@@ -16,15 +16,43 @@ enum {
     TIMESTAMP_BITS = 56,
     COMPUTE_QUEUES = 4,
     COPY_QUEUES = 2,
+    SLICES = 8,
 };
 
-void device_init(device_t *device, uint32_t index) {
+uint32_t device_count(void) { return settings.devices * (1 + settings.sub_devices); }
+
+device_t *device_at(uint32_t index) {
+    return driver_ready() && index < device_count() ? &the_driver.devices[index] : NULL;
+}
+
+uint64_t device_bit(const device_t *device) { return UINT64_C(1) << device->index; }
+
+bool device_covered(uint64_t mask, const device_t *device) {
+    const uint64_t root = device->root != NULL ? device_bit(device->root) : 0;
+    return (mask & (device_bit(device) | root)) != 0;
+}
+
+static void init(uint32_t index, device_t *root, uint32_t place, uint64_t memory) {
+    device_t *device = &the_driver.devices[index];
     device->index = index;
-    atomic_store(&device->memory_limit, settings.memory);
+    device->root = root;
+    device->place = place;
+    device->memory_size = memory;
+    atomic_store(&device->memory_limit, memory);
     atomic_store(&device->object.kind, KIND_DEVICE);
 }
 
-bool device_memory_take(device_t *device, uint64_t bytes) {
+void devices_init(void) {
+    for (uint32_t index = 0; index < settings.devices; ++index) {
+        init(index, NULL, 0, settings.memory);
+        for (uint32_t place = 0; place < settings.sub_devices; ++place) {
+            init(settings.devices + index * settings.sub_devices + place,
+                 &the_driver.devices[index], place, settings.memory / settings.sub_devices);
+        }
+    }
+}
+
+static bool take(device_t *device, uint64_t bytes) {
     uint64_t used = atomic_load(&device->memory_used);
     do {
         const uint64_t limit = atomic_load(&device->memory_limit);
@@ -35,8 +63,46 @@ bool device_memory_take(device_t *device, uint64_t bytes) {
     return true;
 }
 
+bool device_memory_take(device_t *device, uint64_t bytes) {
+    if (device->root != NULL && !take(device->root, bytes)) {
+        return false;
+    }
+    if (!take(device, bytes)) {
+        if (device->root != NULL) {
+            atomic_fetch_sub(&device->root->memory_used, bytes);
+        }
+        return false;
+    }
+    return true;
+}
+
 void device_memory_give_back(device_t *device, uint64_t bytes) {
     atomic_fetch_sub(&device->memory_used, bytes);
+    if (device->root != NULL) {
+        atomic_fetch_sub(&device->root->memory_used, bytes);
+    }
+}
+
+static uint64_t unused(const device_t *device) {
+    const uint64_t limit = atomic_load(&device->memory_limit);
+    const uint64_t used = atomic_load(&device->memory_used);
+    return limit > used ? limit - used : 0;
+}
+
+// What could be allocated on the device; of a sub-device never more than the root has left.
+static uint64_t usable_memory(const device_t *device) {
+    memory_collect_deferred();
+    const uint64_t own = unused(device);
+    const uint64_t of_root = device->root != NULL ? unused(device->root) : own;
+    return own < of_root ? own : of_root;
+}
+
+void device_note_resident(uint64_t mask, int64_t bytes) {
+    for (uint32_t index = 0; mask != 0; ++index, mask >>= 1) {
+        if ((mask & 1) != 0) {
+            atomic_fetch_add(&the_driver.devices[index].resident, (uint64_t)bytes);
+        }
+    }
 }
 
 uint64_t device_ticks(void) {
@@ -48,20 +114,26 @@ uint32_t device_queue_count(uint32_t ordinal) {
     return ordinal == 0 ? COMPUTE_QUEUES : ordinal == 1 ? COPY_QUEUES : 0;
 }
 
+static void list_devices(uint32_t first, uint32_t count, uint32_t *capacity,
+                         ze_device_handle_t *devices) {
+    if (devices != NULL) {
+        for (uint32_t i = 0; i < *capacity && i < count; ++i) {
+            devices[i] = (ze_device_handle_t)&the_driver.devices[first + i];
+        }
+    }
+    if (*capacity == 0 || *capacity > count) {
+        *capacity = count;
+    }
+}
+
 ze_result_t ZE_APICALL zeDeviceGet(ze_driver_handle_t hDriver, uint32_t *pCount,
                                    ze_device_handle_t *phDevices) {
     ENTER(zeDeviceGet);
     CHECK_HANDLE(hDriver, KIND_DRIVER);
     CHECK_POINTER(pCount);
-    const uint32_t count = settings.devices;
-    if (phDevices != NULL) {
-        for (uint32_t i = 0; i < *pCount && i < count; ++i) {
-            phDevices[i] = (ze_device_handle_t)&the_driver.devices[i];
-        }
-    }
-    if (*pCount == 0 || *pCount > count) {
-        *pCount = count;
-    }
+    const bool parts = settings.sub_devices > 0 && settings.hierarchy != COMPOSITE;
+    list_devices(parts ? settings.devices : 0,
+                 settings.devices * (parts ? settings.sub_devices : 1), pCount, phDevices);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -70,8 +142,9 @@ ze_result_t ZE_APICALL zeDeviceGetSubDevices(ze_device_handle_t hDevice, uint32_
     ENTER(zeDeviceGetSubDevices);
     CHECK_HANDLE(hDevice, KIND_DEVICE);
     CHECK_POINTER(pCount);
-    (void)phSubdevices;
-    *pCount = 0;
+    const device_t *device = (const device_t *)hDevice;
+    const uint32_t count = device->root == NULL ? settings.sub_devices : 0;
+    list_devices(settings.devices + device->index * count, count, pCount, phSubdevices);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -80,7 +153,9 @@ ze_result_t ZE_APICALL zeDeviceGetRootDevice(ze_device_handle_t hDevice,
     ENTER(zeDeviceGetRootDevice);
     CHECK_HANDLE(hDevice, KIND_DEVICE);
     CHECK_POINTER(phRootDevice);
-    *phRootDevice = NULL; // the device is a root itself
+    // With the flat hierarchy nobody knows the root devices.
+    const device_t *device = (const device_t *)hDevice;
+    *phRootDevice = settings.hierarchy == FLAT ? NULL : (ze_device_handle_t)device->root;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -93,17 +168,20 @@ ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t hDevice,
     properties->type = ZE_DEVICE_TYPE_GPU;
     properties->vendorId = VENDOR_ID;
     properties->deviceId = DEVICE_ID;
-    properties->flags = 0;
-    properties->subdeviceId = 0;
+    const bool is_part = device->root != NULL && settings.hierarchy == COMPOSITE;
+    properties->flags = is_part ? ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE : 0;
+    properties->subdeviceId = is_part ? device->place : 0;
     properties->coreClockRate = 2000;
-    properties->maxMemAllocSize = settings.max_allocation;
+    properties->maxMemAllocSize = settings.max_allocation < device->memory_size
+                                      ? settings.max_allocation
+                                      : device->memory_size;
     properties->maxHardwareContexts = 65536;
     properties->maxCommandQueuePriority = 0;
     properties->numThreadsPerEU = 8;
     properties->physicalEUSimdWidth = 8;
     properties->numEUsPerSubslice = 16;
     properties->numSubslicesPerSlice = 4;
-    properties->numSlices = 8;
+    properties->numSlices = device->root != NULL ? SLICES / settings.sub_devices : SLICES;
     // Ticks a second in the structure of version 1.2, nanoseconds a tick in the first one.
     properties->timerResolution = properties->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2
                                       ? settings.timer
@@ -114,8 +192,13 @@ ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t hDevice,
     memcpy(properties->uuid.id, uuid, sizeof uuid);
     properties->uuid.id[ZE_MAX_DEVICE_UUID_SIZE - 1] = (uint8_t)device->index;
     memset(properties->name, 0, sizeof properties->name);
-    snprintf(properties->name, sizeof properties->name, "urasync software device %u",
-             device->index);
+    if (device->root != NULL) {
+        snprintf(properties->name, sizeof properties->name,
+                 "urasync software device %u, sub-device %u", device->root->index, device->place);
+    } else {
+        snprintf(properties->name, sizeof properties->name, "urasync software device %u",
+                 device->index);
+    }
     for (ze_base_properties_t *next = properties->pNext; next != NULL; next = next->pNext) {
         const uint32_t stype = next->stype;
         if (stype == ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT) {
@@ -123,6 +206,9 @@ ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t hDevice,
         } else if (stype == ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES) {
             ((ze_event_query_kernel_timestamps_ext_properties_t *)next)->flags =
                 ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL;
+        } else if (stype == ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES) {
+            ((ze_device_usablemem_size_ext_properties_t *)next)->currUsableMemSize =
+                usable_memory(device);
         }
     }
     return ZE_RESULT_SUCCESS;
@@ -194,14 +280,15 @@ ze_result_t ZE_APICALL zeDeviceGetMemoryProperties(ze_device_handle_t hDevice, u
         memories->flags = 0;
         memories->maxClockRate = 2000;
         memories->maxBusWidth = 256;
-        memories->totalSize = settings.memory;
+        const uint64_t size = ((const device_t *)hDevice)->memory_size;
+        memories->totalSize = size;
         memset(memories->name, 0, sizeof memories->name);
         memcpy(memories->name, "host memory", sizeof "host memory");
         for (ze_base_properties_t *next = memories->pNext; next != NULL; next = next->pNext) {
             if (next->stype == ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES) {
                 ze_device_memory_ext_properties_t *more = (void *)next;
                 more->type = ZE_DEVICE_MEMORY_EXT_TYPE_DDR4;
-                more->physicalSize = settings.memory;
+                more->physicalSize = size;
                 more->readBandwidth = 20;
                 more->writeBandwidth = 20;
                 more->bandwidthUnit = ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC;
@@ -269,6 +356,12 @@ ze_result_t ZE_APICALL zeDeviceGetExternalMemoryProperties(
     return ZE_RESULT_SUCCESS;
 }
 
+// Parts of one root device reach each other's memory whatever the setting says.
+static bool are_peers(const device_t *device, const device_t *peer) {
+    const device_t *root = device->root != NULL ? device->root : device;
+    return settings.peer || root == (peer->root != NULL ? peer->root : peer);
+}
+
 ze_result_t ZE_APICALL zeDeviceGetP2PProperties(ze_device_handle_t hDevice,
                                                 ze_device_handle_t hPeerDevice,
                                                 ze_device_p2p_properties_t *properties) {
@@ -277,7 +370,7 @@ ze_result_t ZE_APICALL zeDeviceGetP2PProperties(ze_device_handle_t hDevice,
     CHECK_HANDLE(hPeerDevice, KIND_DEVICE);
     CHECK_POINTER(properties);
     properties->flags =
-        settings.peer || hDevice == hPeerDevice
+        are_peers((const device_t *)hDevice, (const device_t *)hPeerDevice)
             ? ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS
             : 0;
     return ZE_RESULT_SUCCESS;
@@ -289,7 +382,7 @@ ze_result_t ZE_APICALL zeDeviceCanAccessPeer(ze_device_handle_t hDevice,
     CHECK_HANDLE(hDevice, KIND_DEVICE);
     CHECK_HANDLE(hPeerDevice, KIND_DEVICE);
     CHECK_POINTER(value);
-    *value = settings.peer || hDevice == hPeerDevice;
+    *value = are_peers((const device_t *)hDevice, (const device_t *)hPeerDevice);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -316,7 +409,9 @@ ze_result_t ZE_APICALL zeDevicePciGetPropertiesExt(ze_device_handle_t hDevice,
     ENTER(zeDevicePciGetPropertiesExt);
     CHECK_HANDLE(hDevice, KIND_DEVICE);
     CHECK_POINTER(properties);
-    properties->address = (ze_pci_address_ext_t){.bus = 3 + ((const device_t *)hDevice)->index};
+    const device_t *device = (const device_t *)hDevice;
+    const device_t *card = device->root != NULL ? device->root : device;
+    properties->address = (ze_pci_address_ext_t){.bus = 3 + card->index};
     properties->maxSpeed =
         (ze_pci_speed_ext_t){.genVersion = 4, .width = 16, .maxBandwidth = 31500000000};
     return ZE_RESULT_SUCCESS;
@@ -340,11 +435,7 @@ ze_result_t ZE_APICALL zeDeviceSynchronize(ze_device_handle_t hDevice) {
 
 // --- Controls -----------------------------------------------------------------------------------
 
-static device_t *device_at(uint32_t index) {
-    return driver_ready() && index < settings.devices ? &the_driver.devices[index] : NULL;
-}
-
-uint32_t urasync_device_count(void) { return driver_ready() ? settings.devices : 0; }
+uint32_t urasync_device_count(void) { return driver_ready() ? device_count() : 0; }
 
 int32_t urasync_device_memory_set_limit(uint32_t device_index, uint64_t bytes) {
     device_t *device = device_at(device_index);
@@ -375,14 +466,27 @@ int32_t urasync_device_memory_used(uint32_t device_index, uint64_t *bytes) {
 }
 
 int32_t urasync_device_memory_free(uint32_t device_index, uint64_t *bytes) {
-    uint64_t used;
-    const int32_t result = urasync_device_memory_used(device_index, &used);
-    if (result == URASYNC_CONTROL_OK) {
-        if (bytes == NULL) {
-            return URASYNC_CONTROL_OUT_OF_RANGE;
-        }
-        const uint64_t limit = atomic_load(&device_at(device_index)->memory_limit);
-        *bytes = limit > used ? limit - used : 0;
+    const device_t *device = device_at(device_index);
+    if (device == NULL || bytes == NULL) {
+        return URASYNC_CONTROL_OUT_OF_RANGE;
     }
-    return result;
+    *bytes = usable_memory(device);
+    return URASYNC_CONTROL_OK;
+}
+
+int32_t urasync_device_resident_bytes(uint32_t device_index, uint64_t *bytes) {
+    const device_t *device = device_at(device_index);
+    if (device == NULL || bytes == NULL) {
+        return URASYNC_CONTROL_OUT_OF_RANGE;
+    }
+    *bytes = atomic_load(&device->resident);
+    return URASYNC_CONTROL_OK;
+}
+
+uint64_t urasync_resident_bytes(void) {
+    uint64_t bytes = 0;
+    for (uint32_t index = 0; driver_ready() && index < device_count(); ++index) {
+        bytes += atomic_load(&the_driver.devices[index].resident);
+    }
+    return bytes;
 }

@@ -24,9 +24,7 @@ static ze_result_t initialise(void) {
     }
     os_mutex_lock(&mutex);
     if (!atomic_load(&ready)) {
-        for (uint32_t index = 0; index < settings.devices; ++index) {
-            device_init(&the_driver.devices[index], index);
-        }
+        devices_init();
         atomic_store(&the_driver.object.kind, KIND_DRIVER);
         the_driver.default_context = context_create_default();
         atomic_store(&ready, true);
@@ -128,6 +126,7 @@ static const extension_t extensions[] = {
     {ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
     {ZE_DEVICE_IP_VERSION_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
     {ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
+    {ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
 };
 enum { EXTENSIONS = sizeof extensions / sizeof extensions[0] };
 

@@ -37,14 +37,14 @@ ze_result_t ZE_APICALL zeEventPoolCreate(ze_context_handle_t hContext,
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     }
     context_t *context = (context_t *)hContext;
-    uint32_t mask = numDevices > 0 ? 0 : context->device_mask;
+    uint64_t mask = numDevices > 0 ? 0 : context->device_mask;
     for (uint32_t i = 0; i < numDevices; ++i) {
         CHECK_HANDLE(phDevices[i], KIND_DEVICE);
         const device_t *device = (const device_t *)phDevices[i];
         if (!context_has_device(context, device)) {
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
         }
-        mask |= 1u << device->index;
+        mask |= device_bit(device);
     }
     const ze_event_pool_counter_based_exp_desc_t *counter = counter_desc(desc);
     if (counter != NULL && counter->flags > COUNTER_FLAGS) {

@@ -10,7 +10,7 @@
 struct event_pool {
     object_t object;
     context_t *context;
-    uint32_t device_mask; // devices that may use the events
+    uint64_t device_mask; // devices that may use the events
     uint32_t count;
     ze_event_pool_flags_t flags;
     bool counter_based;

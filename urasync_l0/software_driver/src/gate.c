@@ -112,10 +112,6 @@ int32_t urasync_list_wait_completed(uint64_t list, uint64_t number, uint64_t tim
     return completed ? URASYNC_CONTROL_OK : URASYNC_CONTROL_TIMED_OUT;
 }
 
-static device_t *device_at(uint32_t index) {
-    return index < urasync_device_count() ? &the_driver.devices[index] : NULL;
-}
-
 int32_t urasync_gate_close_new(uint32_t device_index) {
     device_t *device = device_at(device_index);
     if (device == NULL) {

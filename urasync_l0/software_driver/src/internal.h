@@ -5,8 +5,9 @@
 // Glossary
 //   entry      a function of the Level Zero tables; has a number, a count of calls, maybe a failure
 //   object     anything with a handle; a live object stands in the live table
-//   driver     the one driver, with up to 8 devices and a default context
-//   device     a limit of memory, two queue groups, a gate for new lists
+//   driver     the one driver, with up to 8 root devices and a default context
+//   device     a limit of memory, two queue groups, a gate for new lists; a root device, or one of
+//              the sub-devices of a root device, whose memory is a part of the root's
 //   allocation memory of the kinds device, shared or host, known by its address range
 //   store      host memory behind physical memory objects; can be mapped at several addresses
 //   command    what an append leaves behind: waits, an action with its byte ranges, a signal
@@ -36,7 +37,9 @@
 #include "range_map.h"
 
 enum {
-    MAX_DEVICES = 8,
+    MAX_ROOT_DEVICES = 8,
+    MAX_SUB_DEVICES = 4, // of a root device
+    MAX_DEVICES = MAX_ROOT_DEVICES * (1 + MAX_SUB_DEVICES),
     MAX_PATTERN = 128, // bytes of a fill pattern
     INLINE_WAITS = 4,  // waits of a command that need no memory of their own
     MAX_RANGES = 2,    // byte ranges of a command
@@ -105,9 +108,18 @@ ze_result_t object_check(const object_t *object, kind_t kind, entry_t entry);
 
 // --- settings.c ---------------------------------------------------------------------------------
 
+// What zeDeviceGet gives when root devices have sub-devices, as Level Zero's own variable says.
+typedef enum hierarchy {
+    COMPOSITE, // the root devices
+    FLAT,      // the sub-devices, as if they were root devices
+    COMBINED,  // the sub-devices, which know their root device
+} hierarchy_t;
+
 typedef struct settings {
-    uint32_t devices;
-    uint64_t memory;         // bytes of each device
+    uint32_t devices;     // root devices
+    uint32_t sub_devices; // of each root device; 0, or 2 and more
+    hierarchy_t hierarchy;
+    uint64_t memory;         // bytes of each root device
     uint64_t max_allocation; // bytes
     uint64_t page;           // bytes, of large virtual memory
     uint64_t timer;          // ticks a second
@@ -151,11 +163,16 @@ void timeline_advance(timeline_t *timeline);
 
 typedef struct context context_t;
 
+// Root devices come first; `index` counts on through the sub-devices of the first, and so on.
 typedef struct device {
     object_t object;
     uint32_t index;
+    uint32_t place;       // of a sub-device among those of its root
+    struct device *root;  // NULL of a root device
+    uint64_t memory_size; // bytes
     _Atomic uint64_t memory_limit;
     _Atomic uint64_t memory_used;
+    _Atomic uint64_t resident; // bytes made resident from elsewhere, or explicitly
     _Atomic uint32_t gate_new; // depth of the gate for lists that are created from now on
 } device_t;
 
@@ -169,7 +186,14 @@ extern driver_t the_driver;
 bool driver_ready(void);
 const char *const *driver_published(void); // names, ended by NULL
 
-void device_init(device_t *device, uint32_t index);
+void devices_init(void);
+uint32_t device_count(void); // root devices and sub-devices
+device_t *device_at(uint32_t index);
+uint64_t device_bit(const device_t *device);
+// Whether the mask has the device or its root device.
+bool device_covered(uint64_t mask, const device_t *device);
+// `bytes` more, or with a minus fewer, are resident on the devices of the mask.
+void device_note_resident(uint64_t mask, int64_t bytes);
 bool device_memory_take(device_t *device, uint64_t bytes);
 void device_memory_give_back(device_t *device, uint64_t bytes);
 uint64_t device_ticks(void);
@@ -179,7 +203,7 @@ uint32_t device_queue_count(uint32_t ordinal);
 
 struct context {
     object_t object;
-    uint32_t device_mask;
+    uint64_t device_mask;
     _Atomic uint64_t children;
 };
 
@@ -207,6 +231,7 @@ bool memory_make_resident(const void *address, const device_t *device, bool resi
 // Releases the memory of deferred frees whose commands have completed.
 void memory_collect_deferred(void);
 bool mapping_find(const void *address, memory_facts_t *facts);
+bool mapping_make_resident(const void *address, const device_t *device, bool resident);
 uint64_t virtual_page(uint64_t size);
 
 // --- command.c: the order of completion ---------------------------------------------------------

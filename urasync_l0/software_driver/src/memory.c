@@ -14,7 +14,7 @@ typedef struct allocation {
     device_t *device; // NULL of host memory, and of shared memory without a device
     uint64_t id;
     size_t mapped; // bytes of whole pages
-    uint32_t resident_mask;
+    uint64_t resident_mask;
 } allocation_t;
 
 // Memory that is freed once the commands that were pending at the free have completed.
@@ -28,9 +28,6 @@ typedef struct deferred {
 static os_mutex_t mutex = OS_MUTEX_INITIALIZER;
 static range_map_t allocations;
 static deferred_t *deferred = NULL;
-static _Atomic uint64_t resident_bytes = 0;
-
-uint64_t urasync_resident_bytes(void) { return atomic_load(&resident_bytes); }
 
 // --- Allocating ---------------------------------------------------------------------------------
 
@@ -183,8 +180,6 @@ ze_result_t ZE_APICALL zeMemAllocHost(ze_context_handle_t hContext,
 
 // --- Freeing ------------------------------------------------------------------------------------
 
-static uint32_t count_bits(uint32_t mask) { return (uint32_t)__builtin_popcount(mask); }
-
 // Takes the allocation out of the records; NULL when the pointer is not the start of one.
 static allocation_t *forget(context_t *context, const void *pointer) {
     os_mutex_lock(&mutex);
@@ -195,8 +190,7 @@ static allocation_t *forget(context_t *context, const void *pointer) {
     }
     if (allocation != NULL) {
         range_map_remove(&allocations, &allocation->range);
-        atomic_fetch_sub(&resident_bytes,
-                         allocation->range.size * count_bits(allocation->resident_mask));
+        device_note_resident(allocation->resident_mask, -(int64_t)allocation->range.size);
     }
     os_mutex_unlock(&mutex);
     return allocation;
@@ -336,18 +330,17 @@ bool memory_make_resident(const void *address, const device_t *device, bool resi
     os_mutex_lock(&mutex);
     allocation_t *allocation = (allocation_t *)range_map_find(&allocations, (uintptr_t)address);
     if (allocation != NULL) {
-        const uint32_t bit = 1u << device->index;
+        const uint64_t bit = device_bit(device);
         if (resident && (allocation->resident_mask & bit) == 0) {
             allocation->resident_mask |= bit;
-            atomic_fetch_add(&resident_bytes, allocation->range.size);
+            device_note_resident(bit, (int64_t)allocation->range.size);
         } else if (!resident && (allocation->resident_mask & bit) != 0) {
             allocation->resident_mask &= ~bit;
-            atomic_fetch_sub(&resident_bytes, allocation->range.size);
+            device_note_resident(bit, -(int64_t)allocation->range.size);
         }
     }
     os_mutex_unlock(&mutex);
-    memory_facts_t facts;
-    return allocation != NULL || mapping_find(address, &facts); // mapped memory always is
+    return allocation != NULL || mapping_make_resident(address, device, resident);
 }
 
 ze_result_t ZE_APICALL zeMemGetAllocProperties(ze_context_handle_t hContext, const void *ptr,

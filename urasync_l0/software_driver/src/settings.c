@@ -2,7 +2,8 @@
 //
 // Settings from the environment, read once at the first initialisation.
 //
-//   URASYNC_L0_SOFTWARE_DEVICES         1 to 8 devices (1)
+//   URASYNC_L0_SOFTWARE_DEVICES         1 to 8 root devices (1)
+//   URASYNC_L0_SOFTWARE_SUB_DEVICES     sub-devices of each root device, 2 to 4; 0: none (0)
 //   URASYNC_L0_SOFTWARE_MEMORY          memory of each device, bytes with K, M, G or T (16G)
 //   URASYNC_L0_SOFTWARE_MAX_ALLOCATION  largest single allocation (4G, or the memory if less)
 //   URASYNC_L0_SOFTWARE_PAGE            page of large virtual memory, a power of two (2M)
@@ -12,6 +13,9 @@
 //   URASYNC_L0_SOFTWARE_HIDE            names of entries, published functions and extensions that
 //                                       the driver shall not have, separated by commas; a name may
 //                                       end in * to mean all that begin so
+//
+// Level Zero's own ZE_FLAT_DEVICE_HIERARCHY says what zeDeviceGet gives when there are sub-devices:
+// COMPOSITE (what this driver takes when it is not set), FLAT or COMBINED.
 
 #include <errno.h>
 #include <stdio.h>
@@ -176,8 +180,9 @@ static bool hide(void) {
 }
 
 static bool all_known(void) {
-    static const char *const known[] = {"DEVICES", "MEMORY",         "MAX_ALLOCATION", "PAGE",
-                                        "TIMER",   "MAPPED_UNKNOWN", "PEER",           "HIDE"};
+    static const char *const known[] = {"DEVICES",        "SUB_DEVICES", "MEMORY",
+                                        "MAX_ALLOCATION", "PAGE",        "TIMER",
+                                        "MAPPED_UNKNOWN", "PEER",        "HIDE"};
     bool valid = true;
     for (char **variable = environ; *variable != NULL; ++variable) {
         if (strncmp(*variable, PREFIX, strlen(PREFIX)) != 0) {
@@ -198,15 +203,39 @@ static bool all_known(void) {
     return valid;
 }
 
+static bool read_hierarchy(hierarchy_t *hierarchy) {
+    static const char *const names[] = {
+        [COMPOSITE] = "COMPOSITE", [FLAT] = "FLAT", [COMBINED] = "COMBINED"};
+    const char *text = getenv("ZE_FLAT_DEVICE_HIERARCHY");
+    if (text == NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+        if (strcmp(text, names[i]) == 0) {
+            *hierarchy = (hierarchy_t)i;
+            return true;
+        }
+    }
+    return complain("ZE_FLAT_DEVICE_HIERARCHY", text, "COMPOSITE, FLAT or COMBINED");
+}
+
 static bool load(void) {
     uint64_t devices = 1;
+    uint64_t sub_devices = 0;
     settings = (settings_t){.memory = 16 * gib,
                             .max_allocation = 4 * gib,
                             .page = 2 * mib,
                             .timer = 19200000,
                             .peer = true};
     bool valid = all_known();
-    valid &= read_number(PREFIX "DEVICES", 1, MAX_DEVICES, "a number of devices, 1 to 8", &devices);
+    valid &=
+        read_number(PREFIX "DEVICES", 1, MAX_ROOT_DEVICES, "a number of devices, 1 to 8", &devices);
+    valid &= read_number(PREFIX "SUB_DEVICES", 0, MAX_SUB_DEVICES, "2 to 4 sub-devices, or 0",
+                         &sub_devices);
+    if (sub_devices == 1) {
+        valid = complain(PREFIX "SUB_DEVICES", "1", "2 to 4 sub-devices, or 0");
+    }
+    valid &= read_hierarchy(&settings.hierarchy);
     valid &= read_bytes(PREFIX "MEMORY", mib, 1024 * tib, false,
                         "bytes, 1M to 1024T, such as 512M or 16G", &settings.memory);
     valid &= read_bytes(PREFIX "MAX_ALLOCATION", OS_PAGE, 1024 * tib, false,
@@ -219,6 +248,7 @@ static bool load(void) {
     valid &= read_switch(PREFIX "PEER", &settings.peer);
     valid &= hide();
     settings.devices = (uint32_t)devices;
+    settings.sub_devices = (uint32_t)sub_devices;
     if (settings.max_allocation > settings.memory) {
         settings.max_allocation = settings.memory;
     }

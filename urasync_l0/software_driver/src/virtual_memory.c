@@ -13,6 +13,7 @@ typedef struct mapping {
     object_t object;
     physical_t *physical;
     ze_memory_access_attribute_t access;
+    uint64_t resident_mask;
 } mapping_t;
 
 typedef struct reservation {
@@ -55,6 +56,22 @@ bool mapping_find(const void *address, memory_facts_t *facts) {
                                   .context = physical->context,
                                   .base = mapping->range.base,
                                   .size = mapping->range.size};
+    }
+    os_mutex_unlock(&virtual_memory_mutex);
+    return mapping != NULL;
+}
+
+// Finds the mapping at an address; unmapping it evicts it.
+bool mapping_make_resident(const void *address, const device_t *device, bool resident) {
+    os_mutex_lock(&virtual_memory_mutex);
+    mapping_t *mapping = (mapping_t *)range_map_find(&mappings, (uintptr_t)address);
+    if (mapping != NULL) {
+        const uint64_t bit = device_bit(device);
+        if (resident != ((mapping->resident_mask & bit) != 0)) {
+            mapping->resident_mask ^= bit;
+            const int64_t bytes = (int64_t)mapping->range.size;
+            device_note_resident(bit, resident ? bytes : -bytes);
+        }
     }
     os_mutex_unlock(&virtual_memory_mutex);
     return mapping != NULL;
@@ -126,6 +143,7 @@ ze_result_t ZE_APICALL zeVirtualMemReserve(ze_context_handle_t hContext, const v
 // Under the mutex.
 static void remove_mapping(mapping_t *mapping) {
     range_map_remove(&mappings, &mapping->range);
+    device_note_resident(mapping->resident_mask, -(int64_t)mapping->range.size);
     --mapping->physical->mappings;
     live_remove(&mapping->object);
     free(mapping);
@@ -191,6 +209,7 @@ static bool cut_mapping(uintptr_t address) {
         mapping->range.size = kept + rest;
         return false;
     }
+    ((mapping_t *)range_map_find(&mappings, address))->resident_mask = mapping->resident_mask;
     live_resize(&mapping->object, kept);
     return true;
 }

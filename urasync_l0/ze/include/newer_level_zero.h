@@ -35,6 +35,9 @@ extern "C" {
 #ifndef ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_NAME
 #define ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_NAME "ZE_extension_event_query_kernel_timestamps"
 #endif
+#ifndef ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_NAME
+#define ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_NAME "ZE_extension_device_usablemem_size_properties"
+#endif
 
 /* Results that spec 1.4 does not name. */
 
@@ -168,6 +171,10 @@ enum { ZE_API_VERSION_1_17 = ZE_MAKE_VERSION(1, 17) };
 
 #ifdef URASYNC_DECLARE_ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT
 enum { ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT = 0x1000f };
+#endif
+
+#ifdef URASYNC_DECLARE_ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES
+enum { ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES = 0x20041 };
 #endif
 
 #ifdef URASYNC_DECLARE_ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES
@@ -338,6 +345,14 @@ typedef struct _ze_device_ip_version_ext_t {
     const void *pNext;
     uint32_t ipVersion;
 } ze_device_ip_version_ext_t;
+#endif
+
+#ifdef URASYNC_DECLARE_ze_device_usablemem_size_ext_properties_t
+typedef struct _ze_device_usablemem_size_ext_properties_t {
+    ze_structure_type_t stype;
+    void *pNext;
+    uint64_t currUsableMemSize;
+} ze_device_usablemem_size_ext_properties_t;
 #endif
 
 #ifdef URASYNC_DECLARE_ze_event_query_kernel_timestamps_ext_properties_t
