@@ -38,6 +38,7 @@ CONTROLS_MODULE = "_controls_ffi.py"
 FRAGMENTS = (
     "handles.h",
     "init_driver_device.h",
+    "device_properties.h",
     "context_memory.h",
     "virtual_memory.h",
     "command_list.h",
@@ -49,6 +50,7 @@ FRAGMENTS = (
 OPTIONAL_ENTRIES = frozenset(
     {
         "zeInitDrivers",
+        "zeDeviceGetRootDevice",
         "zeCommandListHostSynchronize",
         "zeEventCounterBasedCreate",
         "zelLoaderGetVersions",

@@ -99,6 +99,13 @@ class _Lib:
     ZE_RESULT_ERROR_UNKNOWN: int
     ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES: int
     ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES: int
+    ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2: int
+    ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES: int
+    ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES: int
+    ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES: int
+    ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES: int
+    ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT: int
+    ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES: int
     ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES: int
     ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES: int
     ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES: int
@@ -127,6 +134,19 @@ class _Lib:
     ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE: int
     ZE_DEVICE_PROPERTY_FLAG_ECC: int
     ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING: int
+    ZE_DEVICE_MODULE_FLAG_FP16: int
+    ZE_DEVICE_MODULE_FLAG_FP64: int
+    ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS: int
+    ZE_DEVICE_FP_FLAG_DENORM: int
+    ZE_DEVICE_FP_FLAG_INF_NAN: int
+    ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST: int
+    ZE_DEVICE_FP_FLAG_ROUND_TO_ZERO: int
+    ZE_DEVICE_FP_FLAG_ROUND_TO_INF: int
+    ZE_DEVICE_FP_FLAG_FMA: int
+    ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT: int
+    ZE_DEVICE_FP_FLAG_SOFT_FLOAT: int
+    ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS: int
+    ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS: int
     ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE: int
     ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY: int
     ZE_MEMORY_ACCESS_CAP_FLAG_RW: int
@@ -195,6 +215,19 @@ class _Lib:
     def zeDeviceGetGlobalTimestamps(
         self, hDevice: DeviceHandle, hostTimestamp: CData, deviceTimestamp: CData, /
     ) -> int: ...
+    def zeDeviceGetModuleProperties(
+        self, hDevice: DeviceHandle, pModuleProperties: CData, /
+    ) -> int: ...
+    def zeDeviceGetCacheProperties(
+        self, hDevice: DeviceHandle, pCount: CData, pCacheProperties: CData, /
+    ) -> int: ...
+    def zeDeviceGetP2PProperties(
+        self, hDevice: DeviceHandle, hPeerDevice: DeviceHandle, pP2PProperties: CData, /
+    ) -> int: ...
+    def zeDevicePciGetPropertiesExt(
+        self, hDevice: DeviceHandle, pPciProperties: CData, /
+    ) -> int: ...
+    def zeDeviceGetRootDevice(self, hDevice: DeviceHandle, phRootDevice: CData, /) -> int: ...
     def zeContextCreateEx(
         self,
         hDriver: DriverHandle,

@@ -7,7 +7,7 @@ from enum import IntEnum, IntFlag
 from urasync_l0.result import DeviceNotFoundError
 from urasync_l0.ze._extension import ffi, lib
 from urasync_l0.ze.handles import DeviceHandle, DriverHandle
-from urasync_l0.ze.result import check
+from urasync_l0.ze.result import ZeResult, check
 
 
 class DeviceType(IntEnum):
@@ -51,7 +51,7 @@ class DeviceProperties:
 
     ``max_mem_alloc_size`` is in bytes, ``core_clock_rate`` in MHz, ``timer_resolution`` in
     nanoseconds a tick (the unit of the plain properties structure). Time stamps wrap after their
-    valid bits.
+    valid bits. Execution units ("EUs") stand in slices of sub-slices.
     """
 
     type: DeviceType
@@ -67,6 +67,12 @@ class DeviceProperties:
     timer_resolution: int
     timestamp_valid_bits: int
     kernel_timestamp_valid_bits: int
+    max_command_queue_priority: int
+    num_threads_per_eu: int
+    physical_eu_simd_width: int
+    num_eus_per_subslice: int
+    num_subslices_per_slice: int
+    num_slices: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +149,16 @@ def get_sub_devices(device: DeviceHandle) -> list[DeviceHandle]:
     return list(handles[0 : count[0]])
 
 
+def get_root_device(device: DeviceHandle) -> DeviceHandle | None:
+    """The device that a sub-device is a part of; None if there is none, or nobody can tell."""
+    root = ffi.new("ze_device_handle_t *")
+    code = lib.zeDeviceGetRootDevice(device, root)
+    if code == ZeResult.ERROR_UNSUPPORTED_FEATURE:  # an older loader or driver
+        return None
+    check(code, "zeDeviceGetRootDevice")
+    return DeviceHandle(root[0]) if root[0] != ffi.NULL else None
+
+
 def get_properties(device: DeviceHandle) -> DeviceProperties:
     """What the device is."""
     properties = ffi.new("ze_device_properties_t *")
@@ -162,6 +178,12 @@ def get_properties(device: DeviceHandle) -> DeviceProperties:
         timer_resolution=int(properties.timerResolution),
         timestamp_valid_bits=int(properties.timestampValidBits),
         kernel_timestamp_valid_bits=int(properties.kernelTimestampValidBits),
+        max_command_queue_priority=int(properties.maxCommandQueuePriority),
+        num_threads_per_eu=int(properties.numThreadsPerEU),
+        physical_eu_simd_width=int(properties.physicalEUSimdWidth),
+        num_eus_per_subslice=int(properties.numEUsPerSubslice),
+        num_subslices_per_slice=int(properties.numSubslicesPerSlice),
+        num_slices=int(properties.numSlices),
     )
 
 

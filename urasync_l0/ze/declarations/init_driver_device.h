@@ -65,6 +65,12 @@ typedef struct {
     uint32_t coreClockRate;
     uint64_t maxMemAllocSize;
     uint32_t maxHardwareContexts;
+    uint32_t maxCommandQueuePriority;
+    uint32_t numThreadsPerEU;
+    uint32_t physicalEUSimdWidth;
+    uint32_t numEUsPerSubslice;
+    uint32_t numSubslicesPerSlice;
+    uint32_t numSlices;
     uint64_t timerResolution;
     uint32_t timestampValidBits;
     uint32_t kernelTimestampValidBits;
