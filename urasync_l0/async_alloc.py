@@ -8,8 +8,6 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from urasync_l0.command_list import CommandList
 from urasync_l0.event_source import NativeEvent
 
@@ -21,10 +19,6 @@ class AsyncAlloc(CommandList):
         # Here, where no lock is held, since it may ask and reset.
         self.events.recycle()
         return self.events.take()
-
-    def _note_waits(self, waits: Sequence[NativeEvent], number: int) -> None:
-        for event in waits:
-            event.source.waited(event, self.order, number)
 
     def _note_synchronised(self) -> None:
         self.events.recycle()

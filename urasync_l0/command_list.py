@@ -14,17 +14,26 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from urasync_l0.device import Device
 from urasync_l0.event_source import PATIENCE_NS, EventSource, NativeEvent, observe
 from urasync_l0.native_context import NativeContext
 from urasync_l0.pool import Mark, MarkerEvent
-from urasync_l0.result import DeviceLostError, InvalidQueueError, UrError
+from urasync_l0.recorded_event import Event
+from urasync_l0.result import (
+    DeviceLostError,
+    InvalidEventError,
+    InvalidEventWaitListError,
+    InvalidQueueError,
+    UrError,
+)
+from urasync_l0.timeout import checked_timeout
 from urasync_l0.ze import command_list as ze_list
 from urasync_l0.ze import loader
-from urasync_l0.ze.command_list import INFINITE, EventArray
+from urasync_l0.ze.command_list import EventArray
 from urasync_l0.ze.handles import CommandListHandle, EventHandle
 
 _KEPT_POLLED = 64
@@ -93,10 +102,6 @@ class CommandList(ABC):
     def _take_event(self) -> NativeEvent:
         """An event that the list can signal. The caller holds no lock."""
 
-    @abstractmethod
-    def _note_waits(self, waits: Sequence[NativeEvent], number: int) -> None:
-        """Command ``number`` waits for the events. The caller holds the order's lock."""
-
     def _note_synchronised(self) -> None:  # noqa: B027  not every adapter cares
         """The host has waited for the whole list. The caller holds no lock."""
 
@@ -114,7 +119,7 @@ class CommandList(ABC):
         except BaseException as error:
             self._undo(event, error)
             raise
-        self.events.put_back(event)
+        event.source.put_back(event)
         return PassedMarker(mark)
 
     def append_wait(self, event: MarkerEvent) -> None:
@@ -126,28 +131,27 @@ class CommandList(ABC):
 
     # -- alloc, free, record, wait: a place in the order -------------------------------------------
 
-    def place(
-        self, waits: Sequence[NativeEvent], *, signal: bool
-    ) -> tuple[NativeEvent | None, int]:
+    def place(self, waits: Sequence[Event], *, signal: bool) -> tuple[NativeEvent | None, int]:
         """Append one wait for ``waits``, if any, then one signal, if asked for.
 
         Returns the signalled event and the stamp of the place between the two: the number of the
         next command after the wait. A wait that was appended before the signal failed stays, which
         only makes the queue wait for what the caller wanted anyway.
         """
-        event = self._take_event() if signal else None
         order = self.order
-        try:
-            with order.lock:
-                self._require_open()
-                if waits:
-                    self._append_waits(waits)
-                stamp = order.sequence + 1
-                if event is not None:
-                    self._append_signal(event)
-        except BaseException as error:
-            self._undo(event, error)
-            raise
+        with _held(waits) as natives:
+            event = self._take_event() if signal else None
+            try:
+                with order.lock:
+                    self._require_open()
+                    if natives:
+                        self._append_waits(natives)
+                    stamp = order.sequence + 1
+                    if event is not None:
+                        self._append_signal(event)
+            except BaseException as error:
+                self._undo(event, error)
+                raise
         return event, stamp
 
     def _append_signal(self, event: NativeEvent) -> None:
@@ -160,16 +164,17 @@ class CommandList(ABC):
         self._waits_appended(waits, self.order.advance())
 
     def _waits_appended(self, waits: Sequence[NativeEvent], number: int) -> None:
-        self._note_waits(waits, number)
+        order = self.order
         for event in waits:
-            self.order.merge(event.mark)
+            event.source.waited(event, order, number)
+            order.merge(event.mark)
 
     # -- fill and copy -----------------------------------------------------------------------------
 
     def transfer(
         self,
         steps: Sequence[Transfer],
-        waits: Sequence[NativeEvent],
+        waits: Sequence[Event],
         *,
         signal: bool,
         keep: Sequence[object],
@@ -179,32 +184,43 @@ class CommandList(ABC):
         ``keep`` lives until they are complete. When a later step fails, those before it stay: they
         write nothing but what the call was to write.
         """
-        event = self._take_event() if signal else None
+        order = self.order
+        with _held(waits) as natives:
+            event = self._take_event() if signal else None
+            try:
+                with order.lock:
+                    self._require_open()
+                    self._append_steps(steps, natives, event, keep)
+            except BaseException as error:
+                self._undo(event, error)
+                raise
+        if self._kept:
+            self._let_go()
+        return event
+
+    def _append_steps(
+        self,
+        steps: Sequence[Transfer],
+        waits: Sequence[NativeEvent],
+        event: NativeEvent | None,
+        keep: Sequence[object],
+    ) -> None:
         order = self.order
         array = _array(waits) if waits else None
         number = 0
         try:
-            with order.lock:
-                self._require_open()
-                try:
-                    for step in steps:
-                        last = event if step is steps[-1] else None
-                        step.append(self.handle, None if last is None else last.handle, array)
-                        number = order.advance()
-                        if array is not None:
-                            self._waits_appended(waits, number)
-                            array = None
-                finally:
-                    if number:
-                        self._kept.extend((number, thing) for thing in keep)
-                if event is not None:
-                    event.mark = order.mark_here()
-        except BaseException as error:
-            self._undo(event, error)
-            raise
-        if self._kept:
-            self._let_go()
-        return event
+            for step in steps:
+                last = event if step is steps[-1] else None
+                step.append(self.handle, None if last is None else last.handle, array)
+                number = order.advance()
+                if array is not None:
+                    self._waits_appended(waits, number)
+                    array = None
+        finally:
+            if number:
+                self._kept.extend((number, thing) for thing in keep)
+        if event is not None:
+            event.mark = order.mark_here()
 
     def _let_go(self) -> None:
         """Drop kept objects whose commands are complete, and see that they stay few."""
@@ -225,13 +241,13 @@ class CommandList(ABC):
 
     # -- finish and close --------------------------------------------------------------------------
 
-    def synchronise(self, timeout_ns: int) -> bool:
+    def synchronise(self, timeout_ns: int | None) -> bool:
         """Wait until everything appended so far is complete; tell whether it is.
 
         Then idle memory above the pools' release thresholds goes back to the driver.
         """
         try:
-            mark = self._wait_for_all(timeout_ns)
+            mark = self._wait_for_all(checked_timeout(timeout_ns))
             if mark is None:
                 return False
             self.context.registry.synchronised(mark)
@@ -282,12 +298,13 @@ class CommandList(ABC):
         finally:
             order.drop_marker(marker)
 
-    def close(self, timeout_ns: int = INFINITE) -> bool:
+    def close(self, timeout_ns: int | None = None) -> bool:
         """Complete the list and destroy it; its pending blocks become idle. Idempotent.
 
         Tells False, with the list open as before, when ``timeout_ns`` nanoseconds were not enough.
         Nothing waits for the list of a lost device.
         """
+        timeout_ns = checked_timeout(timeout_ns)
         with self._close_lock:
             if self._is_destroyed:
                 return True
@@ -332,15 +349,37 @@ class CommandList(ABC):
                     return True
 
     def _undo(self, event: NativeEvent | None, error: BaseException) -> None:
-        """An append failed: the event that it was to signal can serve again."""
+        """An append failed: the event that it was to signal can serve again, or goes."""
         if event is not None:
-            self.events.put_back(event)
+            event.source.put_back(event)
         if isinstance(error, DeviceLostError):
             self.context.lose(error)
 
     def _require_open(self) -> None:
         if self.is_closing:
             raise InvalidQueueError(f"Queue {self.order.id} is closed.")
+
+
+@contextmanager
+def _held(events: Sequence[Event]) -> Iterator[Sequence[NativeEvent]]:
+    """Keep the native events of a wait list from serving other signals before it is appended.
+
+    Raises
+    ------
+    InvalidEventWaitListError
+        If another thread has released one of the events.
+    """
+    held: list[NativeEvent] = []
+    try:
+        for event in events:
+            try:
+                held.append(event.hold())
+            except InvalidEventError as error:
+                raise InvalidEventWaitListError(error.message) from None
+        yield held
+    finally:
+        for native in held:
+            native.release()
 
 
 def _array(events: Sequence[NativeEvent]) -> EventArray:

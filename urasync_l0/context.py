@@ -21,6 +21,7 @@ from urasync_l0.pool import GRANULE, HeapKey, HeapSource, ReusePolicy, UserMemor
 from urasync_l0.pool import Pool as PoolCore
 from urasync_l0.queue import Queue
 from urasync_l0.result import InvalidDeviceError, InvalidValueError, UrError
+from urasync_l0.timeout import checked_timeout
 from urasync_l0.usm_memory import (
     HOST_INDEX,
     ExpandingSegments,
@@ -31,7 +32,6 @@ from urasync_l0.usm_pool import Pool, checked_size
 from urasync_l0.usm_queue import CurrentPool
 from urasync_l0.ze import context as ze_context
 from urasync_l0.ze import loader
-from urasync_l0.ze.command_list import INFINITE
 from urasync_l0.ze.loader import DriverName
 
 EXIT_TIMEOUT_NS = 10_000_000_000
@@ -289,13 +289,13 @@ class Context:
 
     # -- the end -----------------------------------------------------------------------------------
 
-    def close(self, timeout_ns: int = INFINITE) -> bool:
+    def close(self, timeout_ns: int | None = None) -> bool:
         """Complete all queues and give everything back, also what is still allocated. Idempotent.
 
         Tells False when ``timeout_ns`` nanoseconds were not enough for a queue; the queues that
-        were complete are closed then, and the context can be closed again.
+        were complete are closed then, and the context can be closed again. None waits for ever.
         """
-        closed = self.native.close(timeout_ns)
+        closed = self.native.close(checked_timeout(timeout_ns))
         if closed:
             _open.discard(self.native)
         return closed

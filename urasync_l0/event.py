@@ -72,16 +72,19 @@ class PoolEvents(EventSource):
     def _create(self) -> PoolEvent:
         return PoolEvent(self, self._pools.create_event())
 
+    def _destroy(self, event: EventHandle) -> None:
+        self._pools.destroy_event(event)
+
     def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
         """Keep the event from being reset before ``order``'s queue has passed the wait."""
         assert isinstance(event, PoolEvent)
-        with self._lock:
+        with self.lock:
             event.waiters[order] = max(number, event.waiters.get(order, 0))
 
     def give_back(self, event: NativeEvent) -> None:
         """Park an event until it can be reset."""
         assert isinstance(event, PoolEvent)
-        with self._lock:
+        with self.lock:
             line = self._parked.setdefault(event.mark.order, deque())
             line.append(event)
 
@@ -104,19 +107,19 @@ class PoolEvents(EventSource):
 
     def _sort_parked(self, limit: int) -> None:
         """Move parked events whose signal is complete to the awaited ones."""
-        with self._lock:
+        with self.lock:
             lines = list(self._parked.items())
         for order, line in lines:
             for _ in range(limit):
-                with self._lock:
+                with self.lock:
                     head = line[0] if line else None
                 if head is None or not self._is_signalled(head):
                     break
-                with self._lock:
+                with self.lock:
                     # Another thread may have moved it meanwhile.
                     if line and line[0] is head:
                         self._awaited.append(line.popleft())
-            with self._lock:
+            with self.lock:
                 if not line and self._parked.get(order) is line:
                     del self._parked[order]
 
@@ -132,7 +135,7 @@ class PoolEvents(EventSource):
         """Reset awaited events that every waiter has passed; ask about the first that is not."""
         asked = False
         for _ in range(min(limit, len(self._awaited))):
-            with self._lock:
+            with self.lock:
                 if not self._awaited:
                     return
                 event = self._awaited.popleft()
@@ -140,21 +143,21 @@ class PoolEvents(EventSource):
                 if not asked and len(self._awaited) >= _CROWDED:
                     asked = True
                     event.ask_waiters(0)
-                with self._lock:
+                with self.lock:
                     self._awaited.append(event)
                 continue
             event.waiters.clear()
             try:
                 ze_event.host_reset(event.handle)
             except BaseException:
-                with self._lock:
+                with self.lock:
                     self._awaited.append(event)
                 raise
             self._ready.append(event)
 
     def _wait_for_oldest(self) -> None:
         """Wait a moment for what holds up the oldest event."""
-        with self._lock:
+        with self.lock:
             awaited = self._awaited[0] if self._awaited else None
             line = max(self._parked.values(), key=len, default=None)
             head = line[0] if line else None

@@ -13,8 +13,10 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 
 from urasync_l0.pool import Mark, QueueOrder
+from urasync_l0.result import UrError
 from urasync_l0.ze import event as ze_event
 from urasync_l0.ze.handles import ContextHandle, DeviceHandle, EventHandle, EventPoolHandle
 
@@ -43,9 +45,13 @@ def observe(order: QueueOrder, number: int, timeout_ns: int = 0) -> bool:
 
 
 class NativeEvent:
-    """A native event that stands for one signal at a time; a `MarkerEvent` of the pool core."""
+    """A native event that stands for one signal at a time; a `MarkerEvent` of the pool core.
 
-    __slots__ = ("handle", "mark", "source")
+    Whoever took it from its source holds it, and so does everybody who is just waiting for it. It
+    goes back to its source when the last of them releases it.
+    """
+
+    __slots__ = ("_holders", "handle", "is_new", "mark", "source")
 
     mark: Mark
     """Where the signal stands; set when it is appended."""
@@ -53,6 +59,28 @@ class NativeEvent:
     def __init__(self, source: EventSource, handle: EventHandle) -> None:
         self.source = source
         self.handle = handle
+        self.is_new = True
+        self._holders = 1
+
+    def take(self) -> NativeEvent:
+        """Begin to serve another signal. The event is back at its source, and nobody holds it."""
+        self.is_new = False
+        self._holders = 1
+        return self
+
+    def hold(self) -> bool:
+        """Keep the event from serving another signal until `release`; False if nobody holds it."""
+        with self.source.lock:
+            if not self._holders:
+                return False
+            self._holders += 1
+            return True
+
+    def let_go(self) -> bool:
+        """Hold it no longer; tell whether nobody does."""
+        with self.source.lock:
+            self._holders -= 1
+            return not self._holders
 
     def query(self) -> bool:
         """Ask the driver once whether the signal has happened."""
@@ -63,34 +91,46 @@ class NativeEvent:
         return ze_event.host_synchronize(self.handle, timeout_ns)
 
     def release(self) -> None:
-        """Give the event back to its source."""
-        self.source.give_back(self)
+        """Hold it no longer; the last one gives it back to its source."""
+        if self.let_go():
+            self.source.give_back(self)
 
 
 class EventSource(ABC):
     """Native events for the queues of one device. Any thread may call."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._ready: list[NativeEvent] = []
-        self._all: list[NativeEvent] = []
+        self._all: set[NativeEvent] = set()
 
     def take(self) -> NativeEvent:
         """An event that can be signalled; makes a new one when none is ready."""
         try:
-            return self._ready.pop()
+            return self._ready.pop().take()
         except IndexError:
             event = self._create()
-            self._all.append(event)
+            self._all.add(event)
             return event
 
     def put_back(self, event: NativeEvent) -> None:
-        """Return an event that was taken and never signalled."""
+        """Return an event that was taken but not signalled; one made for that is destroyed."""
+        if not event.let_go():
+            return  # somebody holds it by mistake for a moment, and gives it back then
+        if event.is_new:
+            with suppress(UrError):
+                self._destroy(event.handle)
+                self._all.discard(event)
+                return
         self._ready.append(event)
 
     @abstractmethod
     def _create(self) -> NativeEvent:
         """Make a new native event."""
+
+    def _destroy(self, event: EventHandle) -> None:
+        """Destroy a native event, and what was made for it alone."""
+        ze_event.destroy(event)
 
     @abstractmethod
     def give_back(self, event: NativeEvent) -> None:
@@ -106,13 +146,27 @@ class EventSource(ABC):
     def close(self) -> None:
         """Destroy every event; the context ends and no queue is left."""
         self._ready.clear()
-        while self._all:
-            ze_event.destroy(self._all[-1].handle)
-            self._all.pop()
+        for event in tuple(self._all):
+            self._destroy(event.handle)
+            self._all.discard(event)
+
+
+class _SlotPool:
+    """One native event pool, and its slots that no event is in."""
+
+    __slots__ = ("free", "handle")
+
+    def __init__(self, handle: EventPoolHandle) -> None:
+        self.handle = handle
+        self.free = list(reversed(range(SLOTS)))
 
 
 class SlotPools:
-    """Native event pools of many slots, made as they are needed."""
+    """Native event pools of many slots, made as they are needed.
+
+    A pool that holds no event any more is destroyed. The lock is held while a pool is made or
+    destroyed, so that threads do not make one each.
+    """
 
     def __init__(
         self, context: ContextHandle, devices: Sequence[DeviceHandle], *, counter_based: bool
@@ -121,38 +175,49 @@ class SlotPools:
         self._devices = tuple(devices)
         self._counter_based = counter_based
         self._lock = threading.Lock()
-        self._pools: list[EventPoolHandle] = []
-        self._free: list[tuple[EventPoolHandle, int]] = []
+        self._pools: list[_SlotPool] = []
+        self._places: dict[EventHandle, tuple[_SlotPool, int]] = {}
 
     def create_event(self) -> EventHandle:
-        """A new event in the next free slot."""
-        pool, slot = self._take_slot()
+        """A new event in a free slot."""
+        with self._lock:
+            pool, slot = self._take_slot()
         try:
-            return ze_event.create(pool, slot)
+            event = ze_event.create(pool.handle, slot)
         except BaseException:
-            self._free.append((pool, slot))
+            with suppress(UrError):
+                self._give_slot_back(pool, slot)
             raise
+        self._places[event] = pool, slot
+        return event
 
-    def _take_slot(self) -> tuple[EventPoolHandle, int]:
-        while True:
-            try:
-                return self._free.pop()
-            except IndexError:
-                # Held during the call, so that threads do not make a pool each.
-                with self._lock:
-                    if not self._free:
-                        self._add_pool()
+    def destroy_event(self, event: EventHandle) -> None:
+        """Destroy an event, and its pool if it was the last one there."""
+        ze_event.destroy(event)
+        self._give_slot_back(*self._places.pop(event))
 
-    def _add_pool(self) -> None:
-        pool = ze_event.create_pool(
-            self._context, self._devices, SLOTS, counter_based=self._counter_based
+    def _take_slot(self) -> tuple[_SlotPool, int]:
+        # The newest pool has room, if any has: events are rarely destroyed before all of them are.
+        for pool in reversed(self._pools):
+            if pool.free:
+                return pool, pool.free.pop()
+        pool = _SlotPool(
+            ze_event.create_pool(
+                self._context, self._devices, SLOTS, counter_based=self._counter_based
+            )
         )
         self._pools.append(pool)
-        self._free.extend((pool, slot) for slot in reversed(range(SLOTS)))
+        return pool, pool.free.pop()
+
+    def _give_slot_back(self, pool: _SlotPool, slot: int) -> None:
+        with self._lock:
+            pool.free.append(slot)
+            if len(pool.free) == SLOTS:
+                ze_event.destroy_pool(pool.handle)
+                self._pools.remove(pool)
 
     def close(self) -> None:
-        """Destroy the pools; their events are destroyed already."""
-        self._free.clear()
+        """Destroy pools that could not be destroyed with their last event."""
         while self._pools:
-            ze_event.destroy_pool(self._pools[-1])
+            ze_event.destroy_pool(self._pools[-1].handle)
             self._pools.pop()

@@ -14,7 +14,6 @@ from urasync_l0.result import UrError
 from urasync_l0.transfer import Copy, operand, plan_fill, transfer_size
 from urasync_l0.usm_queue import UsmQueue
 from urasync_l0.wait_list import NO_WAITS, resolve
-from urasync_l0.ze.command_list import INFINITE
 from urasync_l0.ze.handles import CommandListHandle
 
 if TYPE_CHECKING:
@@ -175,7 +174,7 @@ class Queue(UsmQueue):
         waits = resolve(self, wait) if wait else NO_WAITS
         # An allocation of this queue need not be kept: its free comes later in the queue's order.
         kept = [k for k in keep if k is not None and getattr(k, "queue", None) is not self]
-        native = self.command_list.transfer(steps, waits.natives, signal=event, keep=kept)
+        native = self.command_list.transfer(steps, waits.events, signal=event, keep=kept)
         return None if native is None else Event(self, native, command)
 
     # -- order and completion ----------------------------------------------------------------------
@@ -199,14 +198,14 @@ class Queue(UsmQueue):
         if self._attention:
             self._attend()
         waits = resolve(self, events)
-        if waits.natives:
-            self.command_list.place(waits.natives, signal=False)
+        if waits.events:
+            self.command_list.place(waits.events, signal=False)
 
-    def finish(self, timeout_ns: int = INFINITE) -> bool:
+    def finish(self, timeout_ns: int | None = None) -> bool:
         """Block until everything appended so far is complete, at most ``timeout_ns`` nanoseconds.
 
-        Tells whether it is. If so, idle memory of all pools above their release thresholds has gone
-        back to the driver.
+        None waits for ever. Tells whether it is complete. If so, idle memory of all pools above
+        their release thresholds has gone back to the driver.
         """
         if self._attention:
             self._attend()
@@ -216,11 +215,11 @@ class Queue(UsmQueue):
 
     # -- the end -----------------------------------------------------------------------------------
 
-    def close(self, timeout_ns: int = INFINITE) -> bool:
+    def close(self, timeout_ns: int | None = None) -> bool:
         """Complete the queue and give it back; what it freed becomes idle. Idempotent.
 
         Allocations of the queue stay valid. Tells False, with the queue open as before, when
-        ``timeout_ns`` nanoseconds were not enough.
+        ``timeout_ns`` nanoseconds were not enough; None waits for ever.
         """
         closed = self.command_list.close(timeout_ns)
         if closed:

@@ -10,7 +10,7 @@ from urasync_l0.event_source import NativeEvent
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.pool import Mark
 from urasync_l0.result import DeviceLostError, InvalidEventError
-from urasync_l0.ze.command_list import INFINITE
+from urasync_l0.timeout import checked_timeout
 from urasync_l0.ze.handles import EventHandle
 
 if TYPE_CHECKING:
@@ -80,10 +80,28 @@ class Event:
         """
         native = self._native
         if native is None:
-            raise InvalidEventError(
-                f"The event of {self.command.name} on queue {self.mark.order.id} is released."
-            )
+            raise self._released()
         return native
+
+    def hold(self) -> NativeEvent:
+        """The native event, kept from standing for another command until its ``release``.
+
+        Raises
+        ------
+        InvalidEventError
+            If the event is released.
+        """
+        native = self._native
+        if native is not None and native.hold():
+            if self._native is native:
+                return native
+            native.release()  # another thread was quicker, and this may be somebody else's by now
+        raise self._released()
+
+    def _released(self) -> InvalidEventError:
+        return InvalidEventError(
+            f"The event of {self.command.name} on queue {self.mark.order.id} is released."
+        )
 
     def is_complete(self) -> bool:
         """Whether the command is complete. Asks the driver at most once; never waits.
@@ -95,30 +113,38 @@ class Event:
         """
         return self._observe(None)
 
-    def wait(self, timeout_ns: int = INFINITE) -> bool:
+    def wait(self, timeout_ns: int | None = None) -> bool:
         """Block until the command is complete, at most ``timeout_ns`` nanoseconds; tell which.
+
+        None waits for ever.
 
         Raises
         ------
         InvalidEventError
             If the event is released.
+        InvalidValueError
+            If the time-out is negative or has more than 64 bits.
         DeviceLostError
             If the device is lost; nothing waits for it then.
         """
-        return self._observe(timeout_ns)
+        return self._observe(checked_timeout(timeout_ns))
 
     def _observe(self, timeout_ns: int | None) -> bool:
-        native = self.native
+        if self._native is None:
+            raise self._released()
         if self.mark.is_complete():
             return True
         context = self._context
         if context.attention:
             context.attend()
+        native = self.hold()
         try:
             done = native.query() if timeout_ns is None else native.wait(timeout_ns)
         except DeviceLostError as error:
             context.lose(error)
             raise
+        finally:
+            native.release()
         if done:
             context.registry.completed(self.mark)
         return done

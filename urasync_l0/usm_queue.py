@@ -174,16 +174,16 @@ class UsmQueue:
         nbytes = operator.index(nbytes)
         signalled = None
         try:
-            if event or waits.natives or pool.prepares:
+            if event or waits.events or pool.prepares:
                 block = core.allocate(self.order, key, nbytes, waits.marks)
                 try:
                     steps = pool.preparation(kind, block.address, nbytes, self.device)
                     if steps:
                         native = self.command_list.transfer(
-                            steps, waits.natives, signal=event, keep=()
+                            steps, waits.events, signal=event, keep=()
                         )
                     else:
-                        native, _ = self.command_list.place(waits.natives, signal=event)
+                        native, _ = self.command_list.place(waits.events, signal=event)
                 except BaseException:
                     core.give_back(block)
                     raise
@@ -252,14 +252,14 @@ class UsmQueue:
         block = self._claim(address)
         core = block.heap.pool
         native = None
-        if event or pool is not None or waits.natives:
+        if event or pool is not None or waits.events:
             try:
                 if pool is not None and pool.core is not core:
                     raise InvalidValueError(
                         f"The {block.requested} bytes at {address:#x} come from pool "
                         f"{core.name!r}, not from {pool!r}."
                     )
-                native, stamp = self.command_list.place(waits.natives, signal=event)
+                native, stamp = self.command_list.place(waits.events, signal=event)
             except BaseException:
                 self.native.registry.restore(block)
                 raise

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from urasync_l0.event_source import NativeEvent
 from urasync_l0.pool import Mark
 from urasync_l0.recorded_event import Event
 from urasync_l0.result import InvalidEventWaitListError
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
 class WaitList(NamedTuple):
     """Events to append a wait for, and their marks."""
 
-    natives: tuple[NativeEvent, ...] = ()
+    events: tuple[Event, ...] = ()
     marks: tuple[Mark, ...] = ()
-    held: tuple[Event, ...] = ()
 
 
 NO_WAITS = WaitList()
@@ -39,9 +37,8 @@ def resolve(queue: UsmQueue, events: Iterable[Event] | Event) -> WaitList:
     """
     order = queue.order
     clock = order.clock
-    natives: list[NativeEvent] = []
+    awaited: list[Event] = []
     marks: list[Mark] = []
-    held: list[Event] = []
     for event in (events,) if isinstance(events, Event) else events:
         if not isinstance(event, Event):
             raise InvalidEventWaitListError(
@@ -57,7 +54,6 @@ def resolve(queue: UsmQueue, events: Iterable[Event] | Event) -> WaitList:
         owner = mark.order
         if owner is order or mark.is_complete() or clock.get(owner, 0) >= mark.number:
             continue
-        held.append(event)
-        natives.append(event.native)
+        awaited.append(event)
         marks.append(mark)
-    return WaitList(tuple(natives), tuple(marks), tuple(held)) if natives else NO_WAITS
+    return WaitList(tuple(awaited), tuple(marks)) if awaited else NO_WAITS

@@ -182,7 +182,8 @@ class QueueOrder:
                     return marker.hold()
         marker = Marker(self.operations.append_marker())
         with self.lock:
-            self.markers.append(marker.hold())
+            if self.is_open:  # else nobody would ever take it off the list
+                self.markers.append(marker.hold())
         return marker
 
     def oldest_marker(self) -> Marker | None:

@@ -7,8 +7,6 @@ appended. So there is nothing to reset and nothing to remember.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from urasync_l0.event_source import NativeEvent
 from urasync_l0.v2.command_list_manager import CommandListManager
 
@@ -18,6 +16,3 @@ class AsyncAlloc(CommandListManager):
 
     def _take_event(self) -> NativeEvent:
         return self.events.take()
-
-    def _note_waits(self, waits: Sequence[NativeEvent], number: int) -> None:
-        """Nothing to note."""

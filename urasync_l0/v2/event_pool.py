@@ -57,7 +57,7 @@ class CounterBasedEvents(EventSource):
             return False
         try:
             # Also the first event that a queue takes.
-            self.put_back(self.take())
+            self.take().release()
         except UnsupportedFeatureError:
             return False
         return True
@@ -69,6 +69,12 @@ class CounterBasedEvents(EventSource):
         if self._pools is not None:
             return self._pools.create_event()
         return ze_event.create_counter_based(self._context, self._device)
+
+    def _destroy(self, event: EventHandle) -> None:
+        if self._pools is None:
+            super()._destroy(event)
+        else:
+            self._pools.destroy_event(event)
 
     def give_back(self, event: NativeEvent) -> None:
         """Take an event back; it can be signalled again at once."""
