@@ -20,6 +20,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="software",
         help="the Level Zero driver of the conformance tests (default: software)",
     )
+    group.addoption(
+        "--machine-search",
+        type=int,
+        default=0,
+        metavar="N",
+        help="run N times as many programs of the pool machine, at random (default: a fixed few)",
+    )
+
+
+@pytest.fixture(scope="session")
+def machine_search(request: pytest.FixtureRequest) -> int:
+    """How many times as many programs of the pool machine are run, at random; 0 for a fixed few."""
+    return int(request.config.getoption("--machine-search"))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

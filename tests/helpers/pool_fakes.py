@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A driver for tests of the pool core alone: memory, queues that run when told to, and an oracle.
 
-The oracle knows nothing of clocks or stamps. For every queue it keeps the set of frees that are
-ordered before the queue's tail, by the queue's own order and by the waits appended to it, and for
-every byte the free that touched it last. Memory is handed out too early exactly when a queue gets
-a byte whose last free is neither in its set nor known complete.
+What the oracle knows of completion is what the queries and waits of these queues have told.
 """
 
 from __future__ import annotations
@@ -12,8 +9,8 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
+from tests.helpers.oracle import Oracle
 from urasync_l0.enums import UsmType
 from urasync_l0.pool import (
     Block,
@@ -87,8 +84,8 @@ class FailingCalls:
         raise UrError("injected", code=self.code, function=name)
 
 
-def _nothing() -> None:
-    """What other threads usually do."""
+def _nothing(*arguments: object) -> None:
+    """What happens besides, unless a test wants something."""
 
 
 class FakeDriver:
@@ -103,6 +100,7 @@ class FakeDriver:
         self.physical: dict[object, int] = {}
         self.mapped: dict[int, tuple[int, object]] = {}
         self.ranges: dict[int, int] = {}
+        self.on_give_back: Callable[[int, int], object] = _nothing
         self._next = 1 << 32
         self._lock = threading.RLock()
 
@@ -140,7 +138,7 @@ class FakeDriver:
     def free(self, address: int) -> None:
         self.calls.call("free")
         with self._lock:
-            del self.allocations[address]
+            self.on_give_back(address, address + self.allocations.pop(address))
 
     def reserve(self, size: int) -> int:
         self.calls.call("reserve")
@@ -185,6 +183,7 @@ class FakeDriver:
         with self._lock:
             mapped, _ = self.mapped.pop(address)
             assert mapped == size
+            self.on_give_back(address, address + size)
 
 
 class FakeEvent:
@@ -221,45 +220,32 @@ class FakeEvent:
             self.queue.world.live_events -= 1
 
 
-@dataclass
-class World:
+class World(Oracle):
     """What the oracle knows of the whole program. Any thread may tell it or ask."""
 
-    domain: OrderDomain = field(default_factory=OrderDomain)
-    complete: set[int] = field(default_factory=set)
-    frees: int = 0
-    live_events: int = 0
-    most_events: int = 0
-    touched: list[tuple[int, int, int]] = field(default_factory=list)
-    lock: threading.RLock = field(default_factory=threading.RLock)
+    def __init__(self) -> None:
+        super().__init__()
+        self.domain = OrderDomain()
+        self.live_events = 0
+        self.most_events = 0
+        self.lock = threading.RLock()
 
-    def note_free(self, queue: FakeQueue, block: Block) -> None:
+    def note_free(self, queue: FakeQueue, block: Block) -> int:
         """A queue frees a block: everything that used it is before this."""
         with self.lock:
-            self._note_free(queue, block)
-
-    def _note_free(self, queue: FakeQueue, block: Block) -> None:
-        self.frees += 1
-        queue.known.add(self.frees)
-        # By contract a free speaks for all that used the bytes before, on whichever queue.
-        remaining: list[tuple[int, int, int]] = []
-        for start, end, free in self.touched:
-            if start < block.address:
-                remaining.append((start, min(end, block.address), free))
-            if block.end < end:
-                remaining.append((max(start, block.end), end, free))
-        self.touched = remaining
-        self.touched.append((block.address, block.end, self.frees))
+            free = self.note(block.address, block.end)
+            queue.known.add(free)
+            return free
 
     def check_handed_out(self, queue: FakeQueue, block: Block, known: set[int]) -> None:
         """Fail if a byte of ``block`` may still be in use when ``queue`` gets to it."""
         with self.lock:
-            for start, end, free in self.touched:
-                if start < block.end and block.address < end:
-                    assert free in known or free in self.complete, (
-                        f"queue {queue.order.id} got {block} too early: "
-                        f"free {free} is not before it"
-                    )
+            self.check(f"queue {queue.order.id} got {block}", block.address, block.end, known)
+
+    def check_given_back(self, start: int, end: int) -> None:
+        """Fail if the driver gets back a byte that a queue may still use."""
+        with self.lock:
+            self.check("the driver got back", start, end, frozenset())
 
 
 class FakeQueue:
