@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from urasync_l0.enums import UsmType
 from urasync_l0.native_context import AllocationFinalizer, NativeContext
-from urasync_l0.pool import Block, QueueOrder
-from urasync_l0.result import InvalidMemObjectError, UnsupportedFeatureError
+from urasync_l0.pool import QueueOrder
+from urasync_l0.result import InvalidMemObjectError, InvalidValueError, UnsupportedFeatureError
 from urasync_l0.ze import host_memory
 
 if TYPE_CHECKING:
+    from urasync_l0.context import Context
+    from urasync_l0.device import Device
     from urasync_l0.queue import Queue
     from urasync_l0.recorded_event import Event
     from urasync_l0.usm_pool import Pool
@@ -22,23 +24,29 @@ if TYPE_CHECKING:
 class DroppedAllocation(AllocationFinalizer):
     """Frees, on the queue that allocated it, what nobody holds any more."""
 
-    __slots__ = ("block", "order")
-    block: Block
+    __slots__ = ("order",)
     order: QueueOrder
 
     def run(self, context: NativeContext) -> None:
         """Free the block unless that happened in another way meanwhile."""
-        block = self.block
-        if context.live.get(block.address) is self:
-            context.registry.claim(block.address)
-            del context.live[block.address]
-            block.heap.pool.free(block, self.order, self.order.sequence + 1)
+        if context.claim_dropped(self):
+            self.block.heap.pool.free(self.block, self.order, self.order.sequence + 1)
 
-    def forget(self) -> None:
-        """The memory was freed in another way."""
-        allocation = self()
-        if allocation is not None:
-            allocation.is_freed = True
+
+class DroppedContextAllocation(AllocationFinalizer):
+    """Frees memory of a context once its queues have done what they had been given by then."""
+
+    __slots__ = ("awaited",)
+    awaited: Mapping[QueueOrder, int] | None
+
+    def run(self, context: NativeContext) -> None:
+        """Free the block if the queues are there; else they are looked at again later."""
+        if self.awaited is None:
+            self.awaited = context.places()
+        if not context.has_passed(self.awaited, 0):
+            context.postponed.append(self)
+        elif context.claim_dropped(self):
+            self.block.heap.pool.free(self.block, context.host_order, 1)
 
 
 class Allocation:
@@ -57,7 +65,8 @@ class Allocation:
     kind
         DEVICE, SHARED or HOST.
     queue
-        The queue that allocated it, which also frees it unless told otherwise.
+        The queue that allocated it, which also frees it unless told otherwise; None if it was
+        allocated without one.
     pool
         The pool that it comes from.
     event
@@ -70,7 +79,7 @@ class Allocation:
 
     def __init__(
         self,
-        queue: Queue,
+        queue: Queue | None,
         ptr: int,
         nbytes: int,
         kind: UsmType,
@@ -86,11 +95,20 @@ class Allocation:
         self.is_freed = False
 
     def __repr__(self) -> str:
+        owner = "" if self.queue is None else f", queue {self.queue.id}"
         state = ", freed" if self.is_freed else ""
-        return (
-            f"Allocation({self.kind.name}, {self.nbytes} bytes at {self.ptr:#x}, "
-            f"queue {self.queue.id}{state})"
-        )
+        return f"Allocation({self.kind.name}, {self.nbytes} bytes at {self.ptr:#x}{owner}{state})"
+
+    @property
+    def context(self) -> Context:
+        """The context that it belongs to."""
+        return self.pool.context
+
+    @property
+    def device(self) -> Device | None:
+        """The device of the queue that allocated it; for memory of a context the device that it
+        was allocated on, None for host memory."""
+        return None if self.queue is None else self.queue.device
 
     def free(
         self, queue: Queue | None = None, wait: Iterable[Event] = (), event: bool = False
@@ -98,17 +116,28 @@ class Allocation:
         """Give the memory back in the order of a queue; see `Queue.free`.
 
         Without a queue it is the one that allocated it. If that is closed, its work is complete and
-        the memory is free at once; there is no event then.
+        the memory is free at once; there is no event then. Memory that was allocated without a
+        queue is freed so by `Context.free`, which waits.
         """
         if queue is None:
             queue = self.queue
+            if queue is None:
+                self._free_in_context(wait, event)
+                return None
             if queue.is_closed and not event and not wait:
                 self._free_at_once()
                 return None
         return queue.free(self, wait=wait, event=event)
 
+    def _free_in_context(self, wait: Iterable[Event], event: bool) -> None:
+        if event or wait:
+            raise InvalidValueError(
+                f"{self!r} belongs to no queue; name one to free it after events or with an event."
+            )
+        self.context.free(self)
+
     def _free_at_once(self) -> None:
-        native = self.queue.native
+        native = self.context.native
         if native.attention:
             native.attend()
         self.require_live()
@@ -119,13 +148,18 @@ class Allocation:
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        if not self.is_freed and not self.queue.native.is_closed:
+        if not self.is_freed and not self.context.is_closed:
             self.free()
 
     def require_live(self) -> None:
         """Raise InvalidMemObjectError if the allocation is freed."""
         if self.is_freed:
             raise InvalidMemObjectError(f"{self!r} cannot be used any more.")
+
+    def require_context(self, context: Context) -> None:
+        """Raise InvalidMemObjectError if the allocation belongs to another context."""
+        if self.context is not context:
+            raise InvalidMemObjectError(f"{self!r} belongs to another context.")
 
     # -- views of host and shared memory -----------------------------------------------------------
 
@@ -185,5 +219,22 @@ class Allocation:
             "strides": None,
             "offset": 0,
             "data": (self.ptr, False),
-            "syclobj": f"level_zero:gpu:{self.queue.device.index}",
+            "syclobj": f"level_zero:gpu:{(self.device or self.context.devices[0]).index}",
         }
+
+
+class ContextAllocation(Allocation):
+    """Memory that was allocated without a queue: see `Context.alloc_device`."""
+
+    __slots__ = ("_device",)
+
+    def __init__(
+        self, ptr: int, nbytes: int, kind: UsmType, pool: Pool, device: Device | None
+    ) -> None:
+        super().__init__(None, ptr, nbytes, kind, pool, None)
+        self._device = device
+
+    @property
+    def device(self) -> Device | None:
+        """The device that it was allocated on; None for host memory."""
+        return self._device

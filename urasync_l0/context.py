@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 from urasync_l0.adapter import find_adapter
 from urasync_l0.allocation import Allocation
@@ -21,6 +22,7 @@ from urasync_l0.pool import GRANULE, HeapKey, HeapSource, ReusePolicy, UserMemor
 from urasync_l0.pool import Pool as PoolCore
 from urasync_l0.queue import Queue
 from urasync_l0.result import InvalidDeviceError, InvalidValueError, UrError
+from urasync_l0.usm_context import UsmContext
 from urasync_l0.timeout import checked_timeout
 from urasync_l0.usm_memory import (
     HOST_INDEX,
@@ -28,8 +30,7 @@ from urasync_l0.usm_memory import (
     choose_expanding_segments,
     heap_sources,
 )
-from urasync_l0.usm_pool import Pool, checked_size
-from urasync_l0.usm_queue import CurrentPool
+from urasync_l0.usm_pool import CurrentPool, Pool, checked_size
 from urasync_l0.ze import context as ze_context
 from urasync_l0.ze import loader
 from urasync_l0.ze.loader import DriverName
@@ -42,7 +43,7 @@ DROPPED_TIMEOUT_NS = 10_000_000
 part of that, and a busy one is left for later."""
 
 
-class Context:
+class Context(UsmContext):
     """Devices with their pools, and the queues on them. Any thread may use it. Sizes are bytes.
 
     Parameters
@@ -92,6 +93,7 @@ class Context:
         try:
             sources = heap_sources(handle, self.devices, expanding)
             native = self.native = NativeContext(handle, self.devices, sources)
+            native.names = self._adapter.name, self.driver_name
             for device in self.devices:
                 native.events[device] = self._adapter.create_event_source(
                     self.platform, native, device
@@ -101,8 +103,8 @@ class Context:
             with suppress(UrError):
                 ze_context.destroy(handle)
             raise
-        self._default_pools = tuple(self._device_pools())
-        self.current_pools = tuple(CurrentPool(pool) for pool in self._default_pools)
+        self.pools_of_cores = WeakValueDictionary()
+        self.current_pools = tuple(CurrentPool(pool) for pool in self._device_pools())
         self.host_pool = self._make_pool("host pool", None, {(UsmType.HOST, HOST_INDEX)})
         finalizer = _ContextFinalizer(self, _dropped.append)
         finalizer.native = native
@@ -129,7 +131,7 @@ class Context:
 
     def has_expanding_segments(self, device: Device | int | None = None) -> bool:
         """Whether the memory of a device, by default the first, is mapped page by page."""
-        key = (UsmType.DEVICE, self._position(device))
+        key = (UsmType.DEVICE, self.position(device))
         return self.native.sources[key].virtual is not None
 
     # -- queues ------------------------------------------------------------------------------------
@@ -144,7 +146,7 @@ class Context:
         """
         if self.native.attention:
             self.native.attend()
-        chosen = self.devices[self._position(device)]
+        chosen = self.devices[self.position(device)]
         self.native.close_abandoned()
         return self._adapter.create_queue(self, chosen)
 
@@ -152,7 +154,7 @@ class Context:
 
     def default_pool(self, device: Device | int | None = None) -> Pool:
         """The pool that a device, by default the first, always has."""
-        return self._default_pools[self._position(device)]
+        return self.current_pools[self.position(device)].default
 
     def create_pool(
         self,
@@ -208,7 +210,7 @@ class Context:
             name = "pool of the context"
             keys = set(self.native.sources)
         else:
-            position = self._position(device)
+            position = self.position(device)
             chosen = self.devices[position]
             name = f"pool of device {chosen.index}"
             keys = {(UsmType.DEVICE, position), (UsmType.SHARED, position)}
@@ -244,14 +246,14 @@ class Context:
         if self.native.attention:
             self.native.attend()
         buffer.require_live()
-        if buffer.queue.context is not self:
+        if buffer.context is not self:
             raise InvalidValueError(f"{buffer!r} belongs to another context.")
         if buffer.nbytes < GRANULE:
             raise InvalidValueError(
                 f"{buffer!r} is too small for a pool: {GRANULE} bytes at least."
             )
         is_host = buffer.kind is UsmType.HOST
-        chosen = None if is_host else buffer.queue.device
+        chosen = None if is_host else buffer.device
         key = (buffer.kind, HOST_INDEX if chosen is None else self.devices.index(chosen))
         room = buffer.nbytes - GRANULE
         source = HeapSource(UserMemory(room), buffer=(buffer.ptr + GRANULE, room))
@@ -275,7 +277,14 @@ class Context:
         core = PoolCore(self.native.registry, sources, name=name)
         return Pool(self, core, device, frozenset(keys), is_default=True)
 
-    def _position(self, device: Device | int | None) -> int:
+    def position(self, device: Device | int | None) -> int:
+        """The place of a device, by default the first, among those of the context.
+
+        Raises
+        ------
+        InvalidDeviceError
+            If the context does not have the device.
+        """
         if device is None:
             return 0
         if isinstance(device, Device):
@@ -316,6 +325,12 @@ class _ContextFinalizer(Finalizer):
 
 _open: set[NativeContext] = set()
 """What the process owns of Level Zero."""
+
+
+def open_contexts() -> list[NativeContext]:
+    """What the open contexts of the process own, those that nobody holds any more too."""
+    return list(_open)
+
 
 _dropped: deque[Finalizer] = deque()
 """Contexts that nobody holds any more; their queues and allocations went with them."""

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import os
 import weakref
-from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from urasync_l0.device import Device
-from urasync_l0.pool import HeapKey, HeapSource, OrderDomain, PoolRegistry
+from urasync_l0.event_source import observe
+from urasync_l0.pool import Block, HeapKey, HeapSource, OrderDomain, PoolRegistry, QueueOrder
 from urasync_l0.result import DeviceLostError, InvalidContextError, UninitializedError, UrError
 from urasync_l0.ze import context as ze_context
 from urasync_l0.ze.handles import ContextHandle
@@ -55,6 +55,8 @@ class NativeContext:
 
     Attributes
     ----------
+    names
+        Those of the adapter and the driver.
     registry
         All pools, and every block in use by its address.
     live
@@ -65,6 +67,10 @@ class NativeContext:
         The open command lists by the id of their order.
     abandoned
         Those whose queue was dropped while they were busy.
+    postponed
+        Finalizers that found the queues not there yet.
+    host_order
+        The order of what the host allocates and frees without a queue.
     """
 
     def __init__(
@@ -73,12 +79,16 @@ class NativeContext:
         self.handle = handle
         self.devices = tuple(devices)
         self.sources = sources
+        self.names = "", ""
         self.domain = OrderDomain()
         self.registry = PoolRegistry(self.domain)
         self.registry.reclaimers.append(self.run_finalizers)
+        self.registry.reclaimers.append(self.run_postponed)
+        self.host_order = self.domain.without_queue()
         self.events: dict[Device, EventSource] = {}
         self.lists: dict[int, CommandList] = {}
         self.abandoned: list[CommandList] = []
+        self.postponed: deque[Finalizer] = deque()
         self.attention: deque[Finalizer] = deque()
         self.live: dict[int, AllocationFinalizer] = {}
         self.finalizers: dict[int, Finalizer] = {}
@@ -137,8 +147,55 @@ class NativeContext:
         """Forget a finalizer; tell whether it was still there."""
         return self.finalizers.pop(id(finalizer), None) is not None
 
+    def run_postponed(self) -> bool:
+        """Let the postponed finalizers look again; tell whether any is done. Waits for nothing."""
+        waiting = len(self.postponed)
+        for _ in range(waiting):
+            try:
+                finalizer = self.postponed.popleft()
+            except IndexError:  # another thread took the last one
+                break
+            finalizer.run(self)
+        return len(self.postponed) < waiting
+
+    def places(self) -> dict[QueueOrder, int]:
+        """How far each open queue has been filled."""
+        return {each.order: each.order.sequence for each in list(self.lists.values())}
+
+    def has_passed(self, places: Mapping[QueueOrder, int], timeout_ns: int) -> bool:
+        """Whether the queues have passed those places; each is waited for so many nanoseconds.
+
+        May place a marker on each. The caller holds no lock.
+        """
+        return all(
+            number <= order.completed or observe(order, number, timeout_ns)
+            for order, number in places.items()
+        )
+
+    def claim_dropped(self, finalizer: AllocationFinalizer) -> bool:
+        """Take a dropped allocation's block, unless it was freed in another way meanwhile."""
+        block = finalizer.block
+        address = block.address
+        if self.live.get(address) is not finalizer:
+            return False
+        if not self.registry.claim_if(block, finalizer.born):
+            return False
+        del self.live[address]
+        return True
+
+    def forget(self, address: int) -> None:
+        """Tell the allocation at an address, if it has an object, that it is freed.
+
+        Before the block is published: afterwards the address may already be somebody else's.
+        """
+        finalizer = self.live.pop(address, None)
+        if finalizer is not None:
+            finalizer.forget()
+
     def close_abandoned(self) -> None:
         """Close the lists of dropped queues that are complete by now; waits for none."""
+        if self.postponed:
+            self.run_postponed()
         for command_list in self.abandoned[:]:
             if command_list.close(timeout_ns=0):
                 with suppress(ValueError):  # another thread did the same
@@ -177,6 +234,7 @@ class NativeContext:
         self.is_closed = True
         self._stop()
         self.live.clear()
+        self.postponed.clear()
         self.finalizers.clear()
         steps: list[Callable[[], object]] = [self.registry.close]
         steps.extend(source.close for source in self.events.values())
@@ -192,14 +250,18 @@ class NativeContext:
         return True
 
 
-class AllocationFinalizer(Finalizer, ABC):
-    """The finalizer of an allocation: what the registry of live ones needs of it."""
+class AllocationFinalizer(Finalizer):
+    """The finalizer of an allocation. ``born`` says which use of the block it is about."""
 
-    __slots__ = ()
+    __slots__ = ("block", "born")
+    block: Block
+    born: int
 
-    @abstractmethod
     def forget(self) -> None:
         """The memory was freed in another way."""
+        allocation = self()
+        if allocation is not None:
+            allocation.is_freed = True
 
 
 class _Anchor:

@@ -26,6 +26,16 @@ KEEP_EVERYTHING = 2**64 - 1
 """A release threshold, in bytes, that lets a pool keep all its memory at synchronisations."""
 
 
+class CurrentPool:
+    """Which pool serves the allocations on a device that name none."""
+
+    __slots__ = ("default", "pool")
+
+    def __init__(self, default: Pool) -> None:
+        self.default = default
+        self.pool = default
+
+
 class _PoolFinalizer(Finalizer):
     __slots__ = ("core",)
     core: PoolCore
@@ -74,6 +84,7 @@ class Pool:
             flags & (UsmPoolFlag.ZERO_INITIALIZE_BLOCK | UsmPoolFlag.READ_ONLY_EXP)
         )
         native = self._native = context.native
+        context.pools_of_cores[core] = self
         self._finalizer: _PoolFinalizer | None = None
         if not is_default:
             self._finalizer = _PoolFinalizer(self, native.attention.append)
@@ -181,14 +192,23 @@ class Pool:
         ------
         InvalidValueError
             If the pool is closed already, or a default pool, which lives as long as its context.
+
+        A device whose current pool this was goes back to its default.
         """
         native = self._native
         if native.attention:
             native.attend()
         if self.is_default or self._finalizer is None:
             raise InvalidValueError(f"{self!r} lives as long as its context and is not closed.")
+        self.leave_current()
         self.core.close()
         native.unwatch(self._finalizer)
+
+    def leave_current(self) -> None:
+        """Where this is the current pool of a device, let the default be so again."""
+        for current in self.context.current_pools:
+            if current.pool is self:
+                current.pool = current.default
 
     def __enter__(self) -> Pool:
         return self

@@ -15,8 +15,9 @@ from urasync_l0.allocation import Allocation, DroppedAllocation
 from urasync_l0.command_list import CommandList
 from urasync_l0.device import Device
 from urasync_l0.enums import Command, UsmType
+from urasync_l0.event_source import NativeEvent
 from urasync_l0.native_context import Finalizer, NativeContext
-from urasync_l0.pool import HeapKey
+from urasync_l0.pool import Block, HeapKey
 from urasync_l0.recorded_event import Event
 from urasync_l0.result import (
     DeviceLostError,
@@ -25,20 +26,11 @@ from urasync_l0.result import (
     InvalidValueError,
 )
 from urasync_l0.usm_memory import HOST_INDEX
-from urasync_l0.wait_list import NO_WAITS, resolve
+from urasync_l0.usm_pool import CurrentPool, Pool
+from urasync_l0.wait_list import NO_WAITS, WaitList, resolve
 
 if TYPE_CHECKING:
     from urasync_l0.context import Context
-    from urasync_l0.usm_pool import Pool
-
-
-class CurrentPool:
-    """Which pool serves allocations that name none."""
-
-    __slots__ = ("pool",)
-
-    def __init__(self, pool: Pool) -> None:
-        self.pool = pool
 
 
 class _Route(NamedTuple):
@@ -69,19 +61,20 @@ class UsmQueue:
         self._claim = self.native.registry.claim
         position = self.native.devices.index(self.device)
         current = context.current_pools[position]
-        self._device_route = _Route(
+        self._routes: dict[UsmType, _Route] = {}
+        self._device_route = self._routes[UsmType.DEVICE] = _Route(
             UsmType.DEVICE,
             (UsmType.DEVICE, position),
             current,
             Command.ENQUEUE_USM_DEVICE_ALLOC_EXP,
         )
-        self._shared_route = _Route(
+        self._shared_route = self._routes[UsmType.SHARED] = _Route(
             UsmType.SHARED,
             (UsmType.SHARED, position),
             current,
             Command.ENQUEUE_USM_SHARED_ALLOC_EXP,
         )
-        self._host_route = _Route(
+        self._host_route = self._routes[UsmType.HOST] = _Route(
             UsmType.HOST,
             (UsmType.HOST, HOST_INDEX),
             CurrentPool(context.host_pool),
@@ -162,45 +155,99 @@ class UsmQueue:
         wait: Iterable[Event],
         event: bool,
     ) -> Allocation:
-        if self._attention:
-            self._attend()
-        kind, key, current, command = route
-        if pool is None:
-            pool = current.pool
-            core = pool.core
-        else:
-            core = pool.require(self.context, key)
-        waits = resolve(self, wait) if wait else NO_WAITS
-        nbytes = operator.index(nbytes)
-        signalled = None
-        try:
-            if event or waits.events or pool.prepares:
-                block = core.allocate(self.order, key, nbytes, waits.marks)
-                try:
-                    steps = pool.preparation(kind, block.address, nbytes, self.device)
-                    if steps:
-                        native = self.command_list.transfer(
-                            steps, waits.events, signal=event, keep=()
-                        )
-                    else:
-                        native, _ = self.command_list.place(waits.events, signal=event)
-                except BaseException:
-                    core.give_back(block)
-                    raise
-                if native is not None:
-                    signalled = Event(self, native, command)  # type: ignore[arg-type]
-            else:
-                block = core.allocate(self.order, key, nbytes, undoable=False)
-        except DeviceLostError as error:
-            self.native.lose(error)
-            raise
+        block, served, signalled = self._hand_out(route, nbytes, pool, wait, event)
         address = block.address
-        allocation = Allocation(self, address, nbytes, kind, pool, signalled)  # type: ignore[arg-type]
+        allocation = Allocation(self, address, nbytes, route.kind, served, signalled)  # type: ignore[arg-type]
         finalizer = DroppedAllocation(allocation, self._drop)
         finalizer.block = block
+        finalizer.born = block.born
         finalizer.order = self.order
         self._live[address] = finalizer
         return allocation
+
+    def enqueue_alloc(
+        self,
+        kind: UsmType,
+        nbytes: int,
+        pool: Pool | None = None,
+        wait: Iterable[Event] = (),
+        event: bool = False,
+    ) -> tuple[int, Event | None]:
+        """Allocate memory that nobody's collection frees: its address, and the event if asked for.
+
+        Arguments and errors as `alloc_device`; `free` takes the address.
+        """
+        route = self._routes[kind]
+        block, _, signalled = self._hand_out(route, nbytes, pool, wait, event)
+        return block.address, signalled
+
+    def _hand_out(
+        self,
+        route: _Route,
+        nbytes: int,
+        pool: Pool | None,
+        wait: Iterable[Event],
+        event: bool,
+    ) -> tuple[Block, Pool, Event | None]:
+        if self._attention:
+            self._attend()
+        _, key, current, command = route
+        if pool is None:
+            chosen = current.pool
+            core = chosen.core
+        else:
+            chosen = pool
+            core = pool.require(self.context, key)
+        waits = resolve(self, wait) if wait else NO_WAITS
+        nbytes = operator.index(nbytes)
+        try:
+            if not (event or waits.events or chosen.prepares):
+                return core.allocate(self.order, key, nbytes, undoable=False), chosen, None
+            block = core.allocate(self.order, key, nbytes, waits.marks)
+            native = self.prepare(chosen, route.kind, block, nbytes, waits, event)
+        except DeviceLostError as error:
+            self.native.lose(error)
+            raise
+        except InvalidValueError:
+            if pool is not None or current.pool is chosen:
+                raise
+            # Closed since we looked: who names no pool gets the one that is current by now.
+            return self._hand_out(route, nbytes, None, wait, event)
+        signalled = None if native is None else Event(self, native, command)  # type: ignore[arg-type]
+        return block, chosen, signalled
+
+    def prepare(
+        self,
+        pool: Pool,
+        kind: UsmType,
+        block: Block,
+        nbytes: int,
+        waits: WaitList,
+        event: bool,
+    ) -> NativeEvent | None:
+        """Append what comes with an allocation; when that fails, give the block back."""
+        core = pool.core
+        *first, last = pool.preparation(kind, block.address, nbytes, self.device) or (None,)
+        natives = waits.events
+        try:
+            if last is None:
+                return self.command_list.place(natives, signal=event)[0]
+            if first:
+                self.command_list.transfer(first, natives, signal=False, keep=())
+                natives = ()
+        except BaseException:
+            core.give_back(block)
+            raise
+        try:
+            return self.command_list.transfer((last,), natives, signal=event, keep=())
+        except BaseException:
+            if first:
+                # What the first steps do to the memory is still to come.
+                core.registry.claim(block.address)
+                core.free(block, self.order, self.order.sequence + 1)
+            else:
+                core.give_back(block)
+            raise
 
     # -- free --------------------------------------------------------------------------------------
 
@@ -242,8 +289,7 @@ class UsmQueue:
         if isinstance(target, Allocation):
             if target.is_freed:
                 raise InvalidMemObjectError(f"{target!r} cannot be freed again.")
-            if target.queue.context is not self.context:
-                raise InvalidMemObjectError(f"{target!r} belongs to another context.")
+            target.require_context(self.context)
             address = target.ptr
         else:
             address = operator.index(target)
@@ -265,7 +311,7 @@ class UsmQueue:
                 raise
         else:
             stamp = order.sequence + 1
-        # Before the block is published: afterwards the address may already be somebody else's.
+        # As `NativeContext.forget`, whose call this path does without.
         finalizer = self._live.pop(address, None)
         if finalizer is not None:
             finalizer.forget()

@@ -33,15 +33,19 @@ class Block:
 
     ``address`` and ``size`` are bytes, multiples of `GRANULE`; ``requested`` is what the caller
     asked for. ``order`` and ``stamp`` name the free of a pending block. ``views`` are the run
-    indexes of the queues for which a pending block is safe. ``age`` counts frees in the pool.
+    indexes of the queues for which a pending block is safe. ``age`` counts frees in the heap, and
+    ``born`` allocations in the pool: it tells one use of a block from the next. ``owner`` is the id
+    of the queue that allocated it last.
     """
 
     __slots__ = (
         "address",
         "age",
+        "born",
         "heap",
         "next",
         "order",
+        "owner",
         "previous",
         "requested",
         "size",
@@ -60,6 +64,8 @@ class Block:
         self.order: QueueOrder | None = None
         self.stamp = 0
         self.age = 0
+        self.born = 0
+        self.owner = 0
         self.views: tuple[RunIndex, ...] = ()
         self.undo: Undo | None = None
         self.previous: Block = self

@@ -278,6 +278,13 @@ class OrderDomain:
             self._queues[order.id] = order
             return order
 
+    def without_queue(self) -> QueueOrder:
+        """Create the order of what belongs to no queue: memory that the host itself takes and
+        frees. It gets nothing but idle memory, and what it frees is complete at once."""
+        order = self.add_queue(_NoQueue())
+        self.remove_queue(order)
+        return order
+
     def remove_queue(self, order: QueueOrder) -> None:
         """Forget a queue whose every command is complete."""
         with self._lock:
@@ -298,6 +305,16 @@ class OrderDomain:
                 moved |= _raise_completed(order, number)
             if moved:
                 self.epoch += 1
+
+
+class _NoQueue:
+    """What can be appended where there is no queue: nothing."""
+
+    def append_marker(self) -> MarkerEvent:
+        raise AssertionError("an order without a queue needs no marker")
+
+    def append_wait(self, event: MarkerEvent) -> None:
+        raise AssertionError("an order without a queue cannot wait")
 
 
 def joined(clock: Clock, marks: tuple[Mark, ...], own: QueueOrder) -> Clock:

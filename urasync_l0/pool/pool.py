@@ -108,6 +108,7 @@ class Pool:
         self.reserve = Reserve(self.lock, self.counts, maximum_size)
         self.epoch = self.domain.epoch
         self._closed = False
+        self.births = 0
         self.used = 0
         self.used_high = 0
         self.requested = 0
@@ -180,6 +181,8 @@ class Pool:
         """Note that a search took a block for a caller. The caller holds the lock."""
         block.undo = undo
         block.requested = requested
+        self.births += 1
+        block.born = self.births
         self.counts["allocations"] += 1
         self.requested += requested
         used = self.used = self.used + block.size
@@ -202,6 +205,8 @@ class Pool:
             if self.used_high == self.used + block.size:
                 before = undo.used_high if undo.resets == self.reserve.resets else 0
                 self.used_high = max(self.used, before)
+            if self.registry.observer is not None:
+                self.registry.observer.undone(block)
             block.heap.put_back(block, undo)
         if undo.grown:
             self.reserve.shrink(block.heap, self.sources[block.heap], undo)
@@ -221,6 +226,8 @@ class Pool:
             self.counts["frees"] += 1
             block.undo = None
             block.heap.free(block, order, stamp)
+            if self.registry.observer is not None:
+                self.registry.observer.freed(block, order)
             if not order.is_open:
                 self.note_completion()
         self._finish_if_closed()
@@ -369,16 +376,24 @@ class Pool:
     def statistics(self) -> PoolStatistics:
         """Return the numbers of this moment."""
         with self.lock:
-            return PoolStatistics(
-                **self.counts,
-                used=self.used,
-                used_high=self.used_high,
-                requested=self.requested,
-                pending=sum(heap.pending_bytes for heap in self.sources),
-                idle=sum(heap.idle_bytes for heap in self.sources),
-                reserved=self.reserve.held,
-                reserved_high=self.reserve.high,
-            )
+            return self.numbers()
+
+    def numbers(self) -> PoolStatistics:
+        """Return the numbers of this moment. The caller holds the lock."""
+        return PoolStatistics(
+            **self.counts,
+            used=self.used,
+            used_high=self.used_high,
+            requested=self.requested,
+            pending=sum(heap.pending_bytes for heap in self.sources),
+            idle=sum(heap.idle_bytes for heap in self.sources),
+            reserved=self.reserve.held,
+            reserved_high=self.reserve.high,
+        )
+
+    def is_pooled(self, heap: Heap) -> bool:
+        """Tell whether a heap of this pool is not the one for allocations of their own."""
+        return self._heaps.get(heap.key) is heap
 
     def reset_peak_used(self) -> None:
         """Set the peak of used bytes to the present value."""

@@ -7,20 +7,24 @@ import threading
 from collections.abc import Callable
 
 from urasync_l0.pool.block import Block
+from urasync_l0.pool.observer import Observer, enter_registry
 from urasync_l0.pool.order import Mark, OrderDomain
 from urasync_l0.pool.pool import Pool
 from urasync_l0.result import InvalidMemObjectError, UrError
 
 
 class PoolRegistry:
-    """The pools of one context. Any thread may call.
+    """The pools of one context. Any thread may call. ``observer`` is None unless one records.
 
     ``live`` maps the address of every block in use to the block. Taking an entry out is one
     dictionary operation, so of two threads that free one address, one finds nothing.
     """
 
+    observer: Observer | None
+
     def __init__(self, domain: OrderDomain) -> None:
         self.domain = domain
+        self.observer = enter_registry(self)
         self.live: dict[int, Block] = {}
         self.reclaimers: list[Callable[[], bool]] = []
         self._pools: list[Pool] = []
@@ -59,14 +63,14 @@ class PoolRegistry:
                 raise InvalidMemObjectError(self._explain(address))
         return block
 
-    def claim_if(self, block: Block) -> bool:
-        """Take just this block out of the live table; tell whether it was in it.
+    def claim_if(self, block: Block, born: int) -> bool:
+        """Take a block out of the live table in one certain use of it; tell whether it was there.
 
-        Somebody else may have freed it, and its address may be another block's by now.
+        Somebody else may have freed it, and the block or its address may serve another by now.
         """
         with self._lock:
             found = self.live.pop(block.address, None)
-            if found is block:
+            if found is block and block.born == born:
                 return True
             if found is not None:
                 self.live[block.address] = found
@@ -105,6 +109,8 @@ class PoolRegistry:
         An error of the driver while it takes memory back is raised when all pools had their turn.
         """
         self.domain.complete(mark)
+        if self.observer is not None:
+            self.observer.synchronised(mark.order)
         self._in_turn(Pool.settle)
 
     def completed(self, mark: Mark) -> None:

@@ -91,7 +91,11 @@ class Search:
             block = heap.take(view, self.size, self.undo)
         if block is None:
             return None
-        self.pool.hand_out(block, self.requested, self.undo)
+        pool = self.pool
+        pool.hand_out(block, self.requested, self.undo)
+        block.owner = order.id
+        if pool.registry.observer is not None:
+            pool.registry.observer.allocated(block, order)
         return block
 
     def _count_reuse(self, name: str, block: Block) -> None:
@@ -135,7 +139,7 @@ class Search:
 
     def take_after_wait(self) -> Block | None:
         """Step 4: pending memory of other queues, with waits for their markers appended."""
-        if not self.pool.policy.by_waiting:
+        if not self.pool.policy.by_waiting or not self.order.is_open:
             return None
         heap = self.heap
         with self.pool.lock:

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Memory of a context without a queue, and which pool serves those who name none.
+
+Memory that the host asks for is usable at once, by every queue of the context: it only comes from
+what is known complete. When the host gives it back, the call waits for what the queues were given
+so far, as the text of ``urUSMFree`` demands.
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, cast
+from weakref import WeakValueDictionary
+
+from urasync_l0.allocation import Allocation, ContextAllocation, DroppedContextAllocation
+from urasync_l0.device import Device
+from urasync_l0.enums import UsmType
+from urasync_l0.native_context import NativeContext
+from urasync_l0.pool import GRANULE, Block, HeapKey
+from urasync_l0.pool import Pool as PoolCore
+from urasync_l0.result import DeviceLostError, InvalidValueError
+from urasync_l0.usm_memory import ALIGNMENT, HOST_INDEX
+from urasync_l0.usm_pool import CurrentPool, Pool
+from urasync_l0.wait_list import NO_WAITS
+from urasync_l0.ze.command_list import INFINITE
+
+if TYPE_CHECKING:
+    from urasync_l0.context import Context
+    from urasync_l0.queue import Queue
+
+
+class FoundAllocation(NamedTuple):
+    """What is known about an address.
+
+    Attributes
+    ----------
+    base, nbytes
+        Where the allocation begins, and the size that was asked for, in bytes.
+    kind
+        DEVICE, SHARED or HOST.
+    device
+        The device that it belongs to; None for host memory.
+    pool
+        Where it comes from; None when nobody holds that pool any more.
+    """
+
+    base: int
+    nbytes: int
+    kind: UsmType
+    device: Device | None
+    pool: Pool | None
+
+
+class UsmContext(ABC):
+    """A context as far as it allocates without a queue; `Context` adds the rest.
+
+    Every context is a `Context`, which is what allocations and pools are given.
+    """
+
+    native: NativeContext
+    devices: Sequence[Device]
+    host_pool: Pool
+    current_pools: tuple[CurrentPool, ...]
+    pools_of_cores: WeakValueDictionary[PoolCore, Pool]
+
+    @abstractmethod
+    def position(self, device: Device | int | None) -> int:
+        """The place of a device, by default the first, among those of the context."""
+
+    @abstractmethod
+    def create_queue(self, device: Device | int | None = None) -> Queue:
+        """A new queue on a device."""
+
+    # -- the current pool --------------------------------------------------------------------------
+
+    def current_pool(self, device: Device | int | None = None) -> Pool:
+        """The pool that serves what names none on a device, by default the first."""
+        return self.current_pools[self.position(device)].pool
+
+    def set_current_pool(self, pool: Pool, device: Device | int | None = None) -> None:
+        """Let a pool serve the device and shared memory of a device for all who name none.
+
+        That includes libraries that use the context and know nothing of the pool. `default_pool`
+        can be set again; a pool that is closed gives way to it by itself. Host memory that names
+        no pool comes from the context's host pool all the same.
+
+        Raises
+        ------
+        InvalidValueError
+            If the pool belongs to another context, is closed, or does not serve both kinds of
+            memory of the device.
+        InvalidDeviceError
+            If the context does not have the device.
+        """
+        if self.native.attention:
+            self.native.attend()
+        position = self.position(device)
+        for kind in (UsmType.DEVICE, UsmType.SHARED):
+            pool.require(cast("Context", self), (kind, position))
+        current = self.current_pools[position]
+        before = current.pool
+        current.pool = pool
+        # Looked at only now: whoever closes it from here on finds it to be current.
+        if pool.core.is_closed:
+            current.pool = current.default if before.core.is_closed else before
+            raise InvalidValueError(f"{pool!r} is closed and cannot serve a device.")
+
+    # -- allocate and free -------------------------------------------------------------------------
+
+    def alloc_device(
+        self,
+        nbytes: int,
+        device: Device | int | None = None,
+        pool: Pool | None = None,
+        alignment: int = 0,
+    ) -> Allocation:
+        """Allocate device memory that every queue of the context can use at once.
+
+        Never waits, except when there is no other memory left.
+
+        Parameters
+        ----------
+        nbytes
+            Size in bytes, at least 1.
+        device
+            The device; None for the first.
+        pool
+            Where it comes from; None for the device's current pool.
+        alignment
+            Bytes that the address is a multiple of: a power of two up to 65536, or 0. Up to 256 it
+            is so anyway; for more the allocation gets driver memory of its own.
+
+        Raises
+        ------
+        InvalidUsmSizeError
+            If the size is 0 or above the device's largest allocation.
+        OutOfMemoryError
+            If there is no memory left, after everything that may free some was tried.
+        InvalidValueError
+            If the pool belongs to another context or device, or is closed, or if it cannot give
+            the alignment.
+        InvalidDeviceError
+            If the context does not have the device.
+        """
+        return self._alloc(UsmType.DEVICE, device, nbytes, pool, alignment)
+
+    def alloc_shared(
+        self,
+        nbytes: int,
+        device: Device | int | None = None,
+        pool: Pool | None = None,
+        alignment: int = 0,
+    ) -> Allocation:
+        """Allocate memory that the host and a device share; as `alloc_device`."""
+        return self._alloc(UsmType.SHARED, device, nbytes, pool, alignment)
+
+    def alloc_host(self, nbytes: int, pool: Pool | None = None, alignment: int = 0) -> Allocation:
+        """Allocate host memory that all devices can use; as `alloc_device`.
+
+        Without a pool it comes from the context's host pool.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the pool serves a device, and so has no host memory.
+        """
+        return self._alloc(UsmType.HOST, None, nbytes, pool, alignment)
+
+    def _alloc(
+        self,
+        kind: UsmType,
+        device: Device | int | None,
+        nbytes: int,
+        pool: Pool | None,
+        alignment: int,
+    ) -> Allocation:
+        chosen = None if kind is UsmType.HOST else self.devices[self.position(device)]
+        block, served = self.usm_alloc(kind, chosen, nbytes, pool, alignment)
+        allocation = ContextAllocation(block.address, nbytes, kind, served, chosen)
+        finalizer = DroppedContextAllocation(allocation, self.native.attention.append)
+        finalizer.block = block
+        finalizer.born = block.born
+        finalizer.awaited = None
+        self.native.live[block.address] = finalizer
+        return allocation
+
+    def usm_alloc(
+        self,
+        kind: UsmType,
+        device: Device | None,
+        nbytes: int,
+        pool: Pool | None,
+        alignment: int,
+    ) -> tuple[Block, Pool]:
+        """Allocate memory that nobody's collection frees; return it and the pool it came from.
+
+        Arguments and errors as `alloc_device`; ``device`` is None for host memory alone.
+        """
+        native = self.native
+        if native.attention:
+            native.attend()
+        nbytes = operator.index(nbytes)
+        position = HOST_INDEX if device is None else self.position(device)
+        key = (kind, position)
+        if not 0 <= alignment <= ALIGNMENT or alignment & (alignment - 1):
+            raise InvalidValueError(
+                f"An alignment of {alignment} bytes is no power of two up to {ALIGNMENT}."
+            )
+        if pool is not None:
+            pool.require(cast("Context", self), key)
+        elif device is None:
+            pool = self.host_pool
+        else:
+            pool = self.current_pools[position].pool
+        try:
+            return self._usm_alloc(key, device, nbytes, pool, alignment), pool
+        except DeviceLostError as error:
+            native.lose(error)
+            raise
+
+    def _usm_alloc(
+        self, key: HeapKey, device: Device | None, nbytes: int, pool: Pool, alignment: int
+    ) -> Block:
+        core = pool.core
+        order = self.native.host_order
+        queue: Queue | None = None
+        if pool.prepares:
+            # Zeros and advice are a queue's work, and complete when the memory is handed out.
+            queue = self.create_queue(device)
+            order = queue.order
+        own = alignment > GRANULE
+        try:
+            block = core.allocate(order, key, nbytes, own=own)
+            if alignment and block.address % alignment:
+                core.give_back(block)
+                raise InvalidValueError(
+                    f"{pool!r} lies in a buffer and gives no alignment of {alignment} bytes."
+                )
+            if queue is not None:
+                queue.prepare(pool, key[0], block, nbytes, NO_WAITS, event=False)
+                queue.finish()
+            return block
+        finally:
+            if queue is not None:
+                queue.close()
+
+    def free(self, target: Allocation | int) -> None:
+        """Give memory back, whoever allocated it, once the context's queues have done all that
+        they were given before this call. Blocks until then; `Queue.free` does not.
+
+        Raises
+        ------
+        InvalidMemObjectError
+            If the address was given by no pool of the context, lies inside an allocation, or is
+            freed already.
+        """
+        native = self.native
+        if native.attention:
+            native.attend()
+        if isinstance(target, Allocation):
+            target.require_live()
+            target.require_context(cast("Context", self))
+            address = target.ptr
+        else:
+            address = operator.index(target)
+        block = native.registry.claim(address)
+        try:
+            native.has_passed(native.places(), INFINITE)
+        except BaseException as error:
+            native.registry.restore(block)
+            if isinstance(error, DeviceLostError):
+                native.lose(error)
+            raise
+        native.forget(address)
+        block.heap.pool.free(block, native.host_order, 1)
+
+    # -- what is known about an address ------------------------------------------------------------
+
+    def find_allocation(self, address: int) -> FoundAllocation | None:
+        """Tell what an address belongs to, which may lie inside an allocation; None for nothing.
+
+        Answers from the pools' own records, whatever the driver says about mapped memory.
+        """
+        block = self.native.registry.find(operator.index(address))
+        if block is None:
+            return None
+        kind, position = block.heap.key
+        device = None if position == HOST_INDEX else self.devices[position]
+        pool = self.pools_of_cores.get(block.heap.pool)
+        return FoundAllocation(block.address, block.requested, kind, device, pool)
