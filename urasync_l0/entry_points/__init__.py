@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The UR-named entry points of both adapters: a module for each noun, and here all together.
+
+They are the second face of what the Python objects do. An entry checks what a C caller can get
+wrong, then calls what the objects call, and writes its out-pointers last.
+"""
+
+from urasync_l0.entry_points.adapter import AdapterEntryPoints
+
+__all__ = ["EntryPoints"]
+
+
+class EntryPoints(
+    AdapterEntryPoints,
+):
+    """All entry points that do not depend on how an adapter uses Level Zero."""

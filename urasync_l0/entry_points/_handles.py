@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks that all entry points share, in the order in which they are made."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, TypeVar
+
+from urasync_l0 import reference_count
+from urasync_l0.result import (
+    InvalidContextError,
+    InvalidDeviceError,
+    InvalidEnumerationError,
+    InvalidEventError,
+    InvalidEventWaitListError,
+    InvalidNullHandleError,
+    InvalidNullPointerError,
+    InvalidQueueError,
+    InvalidValueError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from urasync_l0.context import Context
+    from urasync_l0.device import Device
+    from urasync_l0.queue import Queue
+    from urasync_l0.recorded_event import Event
+    from urasync_l0.usm_pool import Pool
+
+T = TypeVar("T")
+
+
+def handle(value: T | None, name: str) -> T:
+    """A handle that must not be null.
+
+    Raises
+    ------
+    InvalidNullHandleError
+        If it is.
+    """
+    if value is None:
+        raise InvalidNullHandleError(f"The {name} is a null handle.")
+    return value
+
+
+def pointer(value: T | None, name: str) -> T:
+    """A pointer that must not be null: None, or the address 0.
+
+    Raises
+    ------
+    InvalidNullPointerError
+        If it is.
+    """
+    if value is None or value == 0:
+        raise InvalidNullPointerError(f"The pointer {name} is null.")
+    return value
+
+
+def flags(value: int, known: int, name: str) -> int:
+    """Flags of which all bits must be known.
+
+    Raises
+    ------
+    InvalidEnumerationError
+        If one is not.
+    """
+    if value & ~known:
+        raise InvalidEnumerationError(f"{name} {value:#x} has bits other than {known:#x}.")
+    return value
+
+
+# -- handles that must be alive -------------------------------------------------------------------
+
+
+def live_context(context: Context) -> Context:
+    """Raise InvalidContextError if the context is closed or its last reference released."""
+    if context.is_closed or not reference_count.count(context):
+        raise InvalidContextError(f"{context!r} is released; it cannot be used any more.")
+    return context
+
+
+def live_queue(queue: Queue) -> Queue:
+    """Raise InvalidQueueError if the queue is closed."""
+    if queue.is_closed:
+        raise InvalidQueueError(f"{queue!r} is released; it cannot be used any more.")
+    return queue
+
+
+def live_event(event: Event) -> Event:
+    """Raise InvalidEventError if the event is released."""
+    if event.is_released:
+        raise InvalidEventError(f"{event!r} cannot be used any more.")
+    return event
+
+
+def live_pool(pool: Pool) -> Pool:
+    """Raise InvalidValueError if the pool is destroyed."""
+    if pool.core.is_closed:
+        raise InvalidValueError(f"{pool!r} is destroyed; it cannot be used any more.")
+    return pool
+
+
+def device_of(context: Context, device: Device) -> Device:
+    """Raise InvalidDeviceError if the context does not have the device."""
+    if device not in context.devices:
+        raise InvalidDeviceError(f"{context!r} does not have {device!r}.")
+    return device
+
+
+# -- wait lists ------------------------------------------------------------------------------------
+
+
+def wait_list(
+    num_events_in_wait_list: int, event_wait_list: Sequence[Event | None] | None
+) -> Sequence[Event]:
+    """The events of a wait list, in which all must be alive.
+
+    Raises
+    ------
+    InvalidEventWaitListError
+        If the count and the list disagree, or an entry is null or released.
+    """
+    if event_wait_list is None:
+        if num_events_in_wait_list:
+            raise InvalidEventWaitListError(
+                f"The wait list is null, but {num_events_in_wait_list} events are counted."
+            )
+        return ()
+    if not num_events_in_wait_list or num_events_in_wait_list != len(event_wait_list):
+        raise InvalidEventWaitListError(
+            f"The wait list has {len(event_wait_list)} events, but {num_events_in_wait_list} are "
+            "counted; without events it must be null."
+        )
+    events: list[Event] = []
+    for event in event_wait_list:
+        if event is None or event.is_released:
+            raise InvalidEventWaitListError(f"The wait list holds {event!r}.")
+        events.append(event)
+    return events
+
+
+# -- the end of a context --------------------------------------------------------------------------
+
+_closing = threading.Lock()
+
+
+def close_unused(context: Context) -> None:
+    """Close a context whose last reference is released, if nothing that depends on it is left.
+
+    To be called after the release of anything that depends on a context.
+    """
+    if reference_count.count(context):
+        return
+    native = context.native
+    with _closing:
+        if native.is_closed or native.lost is not None:
+            return
+        native.run_finalizers()
+        # Queues, pools and events are watched, and so is the context itself.
+        if len(native.finalizers) <= 1 and not native.lists and not native.registry.live:
+            context.close()
