@@ -4,6 +4,7 @@
 from urasync_l0.adapter import adapter_names
 from urasync_l0.allocation import Allocation
 from urasync_l0.context import Context
+from urasync_l0.default_context import default_context
 from urasync_l0.device import Device
 from urasync_l0.enums import Command, UsmPoolFlag, UsmType
 from urasync_l0.immediate_queue import ImmediateQueue
@@ -65,4 +66,5 @@ __all__ = [
     "UsmPoolFlag",
     "UsmType",
     "adapter_names",
+    "default_context",
 ]

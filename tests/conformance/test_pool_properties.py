@@ -15,9 +15,11 @@ from urasync_l0 import (
     OutOfMemoryError,
     Queue,
     ReusePolicy,
+    UrError,
     UsmPoolFlag,
     UsmType,
 )
+from urasync_l0.ze.result import ZeResult
 
 if TYPE_CHECKING:
     from urasync_l0.software_driver.controls import Controls
@@ -195,3 +197,22 @@ def test_sizes_are_whole_numbers(context: Context, name: str) -> None:
         context.create_pool(**arguments)
     with pytest.raises(InvalidValueError, match=name):
         context.create_pool(**{**arguments, name: -1})
+
+
+def test_advice_that_is_queued_keeps_the_memory_pending(
+    queue: Queue, context: Context, controls: "Controls"
+) -> None:
+    """ERR-8: when the zeroing after it fails, nobody gets or gives back what the advice is for."""
+    flags = UsmPoolFlag.ZERO_INITIALIZE_BLOCK | UsmPoolFlag.READ_ONLY_EXP
+    pool = context.create_pool(flags=flags)
+    with hold(controls, queue):
+        controls.fail("zeCommandListAppendMemoryFill", 1, int(ZeResult.ERROR_UNKNOWN))
+        with pytest.raises(UrError):
+            queue.alloc_shared(MIB, pool=pool)
+        numbers = pool.statistics()
+        assert (numbers.used, numbers.requested, numbers.pending) == (0, 0, MIB)
+        pool.trim_to(0)
+        assert pool.reserved_bytes == numbers.reserved
+    finish(queue)
+    assert pool.reserved_bytes == 0
+    pool.core.check()

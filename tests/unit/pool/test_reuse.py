@@ -632,3 +632,19 @@ def test_interior_and_unknown_pointers_are_refused(program: Program) -> None:
     assert program.registry.claim(block.address) is block
     program.registry.restore(block)
     assert program.registry.claim(block.address) is block
+
+
+def test_dropped_use_of_a_block_is_not_mistaken_for_the_next() -> None:
+    """ERR-9: the same block at the same address, handed out again, is somebody else's."""
+    program = Program()
+    pool, queue = program.pool(), program.queue()
+    block = program.alloc(pool, queue, 4096)
+    born = block.born
+    program.free(queue, block)
+    again = program.alloc(pool, queue, 4096)
+    assert again is block, "the case that an address and an identity cannot tell"
+    assert not program.registry.claim_if(block, born)
+    assert program.registry.claim_if(again, again.born)
+    assert not program.registry.claim_if(again, again.born)
+    program.registry.restore(again)
+    program.free(queue, again)
