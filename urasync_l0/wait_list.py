@@ -37,6 +37,7 @@ def resolve(queue: UsmQueue, events: Iterable[Event] | Event) -> WaitList:
     """
     order = queue.order
     clock = order.clock
+    observer = queue.native.registry.observer
     awaited: list[Event] = []
     marks: list[Mark] = []
     for event in (events,) if isinstance(events, Event) else events:
@@ -44,7 +45,7 @@ def resolve(queue: UsmQueue, events: Iterable[Event] | Event) -> WaitList:
             raise InvalidEventWaitListError(
                 f"The wait list of {queue!r} holds {event!r}, no event."
             )
-        if event.queue.context is not queue.context:
+        if event.context is not queue.context:
             raise InvalidEventWaitListError(
                 f"The wait list of {queue!r} holds {event!r}, which belongs to another context."
             )
@@ -52,6 +53,8 @@ def resolve(queue: UsmQueue, events: Iterable[Event] | Event) -> WaitList:
             raise InvalidEventWaitListError(f"The wait list of {queue!r} holds {event!r}.")
         mark = event.mark
         owner = mark.order
+        if observer is not None and owner is not order:
+            observer.waits(order, mark)
         if owner is order or mark.is_complete() or clock.get(owner, 0) >= mark.number:
             continue
         awaited.append(event)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the environment asks for: to serve the pools, to write snapshots, to record.
+
+Looked at once, when the package is imported, so a program need not be changed. A setting that
+cannot be followed is a warning, and the program goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+
+from urasync_l0.pool_service import serve_pools
+from urasync_l0.recording import record_allocations
+from urasync_l0.snapshot_writer import write_snapshot_at_exit, write_snapshot_on_signal
+
+SERVE = "URASYNC_L0_POOL_SOCKET"
+AT_EXIT = "URASYNC_L0_SNAPSHOT_AT_EXIT"
+ON_SIGNAL = "URASYNC_L0_SNAPSHOT_ON_SIGNAL"
+RECORD = "URASYNC_L0_RECORD"
+TRACEBACKS = "URASYNC_L0_RECORD_TRACEBACKS"
+HISTORY = "URASYNC_L0_RECORD_HISTORY"
+
+
+def follow(environment: Mapping[str, str]) -> None:
+    """Start what the variables ask for."""
+    for name, start in (
+        (SERVE, _serve),
+        (AT_EXIT, write_snapshot_at_exit),
+        (ON_SIGNAL, _on_signal),
+    ):
+        value = environment.get(name, "")
+        if value not in ("", "0"):
+            _attempt(name, value, start)
+    if any(environment.get(name, "") not in ("", "0") for name in (RECORD, TRACEBACKS, HISTORY)):
+        _attempt(RECORD, environment.get(RECORD, ""), lambda path: _record(path, environment))
+
+
+def _attempt(name: str, value: str, start: Callable[[str], object]) -> None:
+    try:
+        start(value)
+    except (OSError, ValueError) as error:
+        warnings.warn(f"{name}={value} cannot be followed: {error}", RuntimeWarning, stacklevel=2)
+
+
+def _serve(value: str) -> None:
+    serve_pools(None if value == "1" else value)
+
+
+def _on_signal(value: str) -> None:
+    """``USR2:/tmp/pools-{pid}.json``: the signal, a colon, and the path."""
+    name, colon, path = value.partition(":")
+    if not colon or not path:
+        raise ValueError("expected a signal, a colon and a path, for example USR2:pools.json")
+    try:
+        number = signal.Signals[f"SIG{name.upper().removeprefix('SIG')}"]
+    except KeyError:
+        raise ValueError(f"there is no signal {name!r}") from None
+    write_snapshot_on_signal(path, number)
+
+
+def _record(path: str, environment: Mapping[str, str]) -> None:
+    record_allocations(
+        path or None,
+        tracebacks=_whole(environment, TRACEBACKS),
+        history=_whole(environment, HISTORY),
+    )
+
+
+def _whole(environment: Mapping[str, str], name: str) -> int:
+    text = environment.get(name, "") or "0"
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise ValueError(f"{name} is {text!r}, no whole number")
+    return int(text)
+
+
+def _is_the_tool() -> bool:
+    """Whether this process is ``urasync-pools`` itself, which has nothing to show."""
+    return os.path.basename(sys.argv[0] if sys.argv else "") == "urasync-pools"
+
+
+if not _is_the_tool():
+    follow(os.environ)
