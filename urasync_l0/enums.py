@@ -192,6 +192,9 @@ class QueueFlag(IntFlag):
     LOW_POWER_EVENTS_SUPPORT_EXP = 1 << 11
 
 
+NO_QUEUE_FLAGS = QueueFlag(0)
+
+
 class QueueInfo(IntEnum):
     """``ur_queue_info_t``: properties of a queue."""
 
@@ -385,7 +388,6 @@ class DeviceInfo(IntEnum):
     GPU_EU_COUNT_PER_SUBSLICE = 93
     GPU_SUBSLICES_PER_SLICE = 94
     GPU_HW_THREADS_PER_EU = 95
-    MAX_MEMORY_BANDWIDTH = 96
     ATOMIC_64 = 99
     MAX_COMPUTE_QUEUE_INDICES = 105
     MEMORY_BUS_WIDTH = 107

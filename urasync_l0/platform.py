@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 from urasync_l0.device import Device
 from urasync_l0.result import DeviceNotFoundError
 from urasync_l0.ze import device as ze_device
 from urasync_l0.ze import driver as ze_driver
-from urasync_l0.ze.handles import DriverHandle
+from urasync_l0.ze.handles import DeviceHandle, DriverHandle, handle_value
 
 
 class Platform:
@@ -25,6 +26,8 @@ class Platform:
         The driver's extensions by name, each with its version.
     devices
         Its root devices.
+    composites
+        With Level Zero's combined hierarchy: the devices that root devices are components of.
     """
 
     def __init__(self, handle: DriverHandle) -> None:
@@ -34,20 +37,52 @@ class Platform:
         self.driver_version = ze_driver.get_driver_version(handle)
         self.extensions = ze_driver.get_extension_properties(handle)
         self.devices = tuple(
-            Device(device, index) for index, device in enumerate(ze_device.get_devices(handle))
+            Device(device, index, self)
+            for index, device in enumerate(ze_device.get_devices(handle))
         )
+        self.composites = tuple(self._composites())
 
     def __repr__(self) -> str:
         major, minor = self.api_version
         return f"Platform(Level Zero {major}.{minor}, {len(self.devices)} devices)"
 
+    @property
+    def version_text(self) -> str:
+        """The driver's version in words: its major, minor and build numbers."""
+        number = self.driver_version
+        return f"{number >> 24}.{number >> 16 & 0xFF}.{number & 0xFFFF}"
+
+    def all_devices(self) -> Iterator[Device]:
+        """Every device with a native handle of its own: compute slices have their parent's."""
+        for device in (*self.devices, *self.composites):
+            yield device
+            yield from device.sub_devices
+
+    def _composites(self) -> Iterator[Device]:
+        components: dict[int, list[Device]] = {}
+        handles: dict[int, DeviceHandle] = {}
+        for device in self.devices:
+            handle = ze_device.get_root_device(device.handle)
+            if handle is not None:
+                handles[handle_value(handle)] = handle
+                components.setdefault(handle_value(handle), []).append(device)
+        for index, (value, handle) in enumerate(handles.items()):
+            yield Device(handle, index, self, components=tuple(components[value]))
+
+    def find_device(self, native_handle: int) -> Device | None:
+        """The device with a native handle; None if no device of the platform has it."""
+        for device in self.all_devices():
+            if handle_value(device.handle) == native_handle:
+                return device
+        return None
+
 
 _lock = threading.Lock()
-_default: list[Platform] = []
+_found: list[Platform] = []
 
 
-def default_platform() -> Platform:
-    """The first driver that has a device; initialises Level Zero on first use.
+def platforms() -> tuple[Platform, ...]:
+    """Every driver that has a device, at least one; initialises Level Zero on first use.
 
     Raises
     ------
@@ -57,17 +92,25 @@ def default_platform() -> Platform:
         If no driver has a device.
     """
     with _lock:
-        if not _default:
-            _default.append(_find())
-        return _default[0]
+        if not _found:
+            _found.extend(_find())
+        return tuple(_found)
 
 
-def _find() -> Platform:
+def default_platform() -> Platform:
+    """The first driver that has a device; raises what `platforms` raises."""
+    return platforms()[0]
+
+
+def _find() -> list[Platform]:
+    found: list[Platform] = []
     nothing: DeviceNotFoundError | None = None
     for handle in ze_driver.get_drivers():
         try:
-            return Platform(handle)
+            found.append(Platform(handle))
         except DeviceNotFoundError as error:
             nothing = error
-    assert nothing is not None  # get_drivers gives at least one
-    raise nothing
+    if not found:
+        assert nothing is not None  # get_drivers gives at least one
+        raise nothing
+    return found

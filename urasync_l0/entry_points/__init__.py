@@ -6,11 +6,15 @@ wrong, then calls what the objects call, and writes its out-pointers last.
 """
 
 from urasync_l0.entry_points.adapter import AdapterEntryPoints
+from urasync_l0.entry_points.device import DeviceEntryPoints
+from urasync_l0.entry_points.platform import PlatformEntryPoints
 
 __all__ = ["EntryPoints"]
 
 
 class EntryPoints(
     AdapterEntryPoints,
+    PlatformEntryPoints,
+    DeviceEntryPoints,
 ):
     """All entry points that do not depend on how an adapter uses Level Zero."""
