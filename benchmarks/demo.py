@@ -26,7 +26,8 @@ from urasync_l0.tools.replayer.measurement import (
 )
 from urasync_l0.tools.replayer.progress_bar import ReplayProgress
 from urasync_l0.tools.replayer.result import ReplayResult
-from urasync_l0.tools.replayer.result_table import ResultTable, output_console
+from urasync_l0.tools.layout import output_console
+from urasync_l0.tools.replayer.result_table import ResultTable
 from urasync_l0.tools.replayer.staging import HungError
 from urasync_l0.tools.replayer.trace import read_trace
 from urasync_l0.ze import loader

@@ -29,6 +29,7 @@ from urasync_l0.trace_writer import ALLOCATE, FREE, SIGNAL, SYNCHRONISE, WAIT, T
 
 KINDS = {kind.name.lower(): kind for kind in (UsmType.DEVICE, UsmType.SHARED, UsmType.HOST)}
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_TOOLS = os.path.join(_OURS, "tools", "")  # their demonstration is a program like any other
 
 
 class Origin(NamedTuple):
@@ -229,8 +230,9 @@ def _frames(frame: FrameType | None, depth: int) -> tuple[tuple[str, int, str], 
     found: list[tuple[str, int, str]] = []
     while frame is not None and len(found) < depth:
         code = frame.f_code
-        if not code.co_filename.startswith(_OURS):
-            found.append((code.co_filename, frame.f_lineno, code.co_name))
+        file = code.co_filename
+        if not file.startswith(_OURS) or file.startswith(_TOOLS):
+            found.append((file, frame.f_lineno, code.co_name))
         frame = frame.f_back
     return tuple(found)
 

@@ -19,7 +19,8 @@ from urasync_l0.result import DriverNotFoundError
 from urasync_l0.tools.replayer import command
 from urasync_l0.tools.replayer.measurement import MeasurementOptions, progress_lines
 from urasync_l0.tools.replayer.result import ReplayResult
-from urasync_l0.tools.replayer.result_table import ResultTable, binary_size
+from urasync_l0.tools.layout import binary_size
+from urasync_l0.tools.replayer.result_table import ResultTable
 from urasync_l0.tools.replayer.staging import HungError
 from urasync_l0.tools.replayer.trace import HEADER, Trace, read_trace
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from urasync_l0.result import UrError
+from urasync_l0.tools.layout import output_console
 from urasync_l0.tools.replayer.measurement import (
     ADAPTERS,
     DRIVERS,
@@ -22,7 +23,7 @@ from urasync_l0.tools.replayer.measurement import (
 from urasync_l0.tools.replayer.passes import KINDS
 from urasync_l0.tools.replayer.progress_bar import ReplayProgress
 from urasync_l0.tools.replayer.result import ReplayResult
-from urasync_l0.tools.replayer.result_table import ResultTable, output_console
+from urasync_l0.tools.replayer.result_table import ResultTable
 from urasync_l0.tools.replayer.staging import HungError
 from urasync_l0.tools.replayer.trace import MAXIMUM_QUEUES, Trace, TraceError
 from urasync_l0.tools.replayer.trace_file import read_any_trace

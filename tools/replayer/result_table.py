@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
-from rich import box
 from rich.columns import Columns
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
@@ -14,9 +12,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from urasync_l0.tools.layout import binary_size, plain_table
 from urasync_l0.tools.replayer.result import ReplayResult
-
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 _COLUMNS = (
     # heading, right-aligned
@@ -32,31 +29,6 @@ _COLUMNS = (
     ("Level Zero\ncalls", True),
     ("verified", False),
 )
-
-
-LOG_WIDTH = 160
-"""Columns of a file or a pipe, which have no width of their own."""
-
-
-def output_console() -> Console:
-    """Standard output: as wide as the terminal or ``COLUMNS`` says, or wide enough for a table."""
-    console = Console()
-    if console.is_terminal or "COLUMNS" in os.environ:
-        return console
-    return Console(width=LOG_WIDTH)
-
-
-def binary_size(nbytes: int) -> str:
-    """`nbytes` in binary units, with four digits at most: 1 GiB is 1024 MiB."""
-    value = float(nbytes)
-    unit = 0
-    while value >= 1000 and unit < len(_UNITS) - 1:
-        value /= 1024
-        unit += 1
-    if unit == 0:
-        return f"{nbytes} B"
-    digits = 2 if value < 10 else 1 if value < 100 else 0
-    return f"{value:.{digits}f} {_UNITS[unit]}"
 
 
 class ResultTable:
@@ -78,7 +50,7 @@ class ResultTable:
             yield self._blocks()
 
     def _table(self) -> Table:
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False)
+        table = plain_table()
         for heading, right in _COLUMNS:
             table.add_column(heading, justify="right" if right else "left", no_wrap=True)
         for result in self._results:

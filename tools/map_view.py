@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``map``: the addresses of segments as cells: in use, pending, idle, unmapped.
+
+A cell stands for the same number of bytes everywhere in a segment and shows what most of them are,
+of what is there at all: where anything is mapped, the cell is not unmapped. Long unmapped stretches
+are left out, and said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from urasync_l0.snapshot import IDLE, IN_USE, PENDING, PoolSnapshot, SegmentSnapshot, Snapshot
+from urasync_l0.tools.layout import STYLES, UNMAPPED, Layout, counted
+from urasync_l0.tools.show_view import heading, spread
+
+MOST_ROWS = 16
+"""Rows of cells for each segment, unless asked for more."""
+
+_ADDRESS_WIDTH = 15
+_SMALLEST_CELL = 256
+
+
+class MapView:
+    """Renders the segments of a snapshot, and makes plain data of them.
+
+    ``pools`` names the pools to show, by id; None for all. ``rows`` is how many rows of cells a
+    segment may have.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        layout: Layout,
+        *,
+        pools: frozenset[int] | None = None,
+        rows: int = MOST_ROWS,
+    ) -> None:
+        self._snapshot = snapshot
+        self._layout = layout
+        self._rows = rows
+        self._pools = [pool for pool in snapshot.pools if pools is None or pool.id in pools]
+
+    def to_data(self) -> dict[str, Any]:
+        """The mapped stretches and blocks of each segment, as plain data; sizes in bytes."""
+        return {
+            "pid": self._snapshot.pid,
+            "pools": [
+                {
+                    "id": pool.id,
+                    "name": pool.name,
+                    "segments": [asdict(segment) for segment in pool.segments],
+                }
+                for pool in self._pools
+            ],
+        }
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        yield heading(self._snapshot, width)
+        yield self._legend()
+        shown = False
+        for pool in self._pools:
+            for segment in pool.segments:
+                if segment.mapped:
+                    shown = True
+                    yield Text()
+                    yield from self._segment(pool, segment, width)
+        if not shown:
+            yield Text("No pool holds memory.")
+
+    def _legend(self) -> Text:
+        text = Text()
+        for state in (IN_USE, PENDING, IDLE, UNMAPPED):
+            text.append_text(self._layout.cell(state))
+            text.append(f" {state}   ")
+        text.rstrip()
+        return text
+
+    def _segment(self, pool: PoolSnapshot, segment: SegmentSnapshot, width: int) -> RenderResult:
+        layout = self._layout
+        across = max(8, width - _ADDRESS_WIDTH)
+        cell = cell_size(segment, across * self._rows)
+        kind = segment.kind if segment.device is None else f"{segment.kind} {segment.device}"
+        how = "mapped" if segment.page_size else "allocated"
+        left = Text.assemble((f"{pool.name}, {kind}", "bold"), f" at {segment.address:#x}")
+        right = Text(f"{layout.size(segment.mapped)} {how}, a cell is {layout.size(cell)}")
+        yield spread(left, right, width)
+        for address, cells, skipped in rows_of(segment, cell, across):
+            line = Text(f"{address:#x}".ljust(_ADDRESS_WIDTH), style=STYLES[UNMAPPED])
+            if skipped:
+                line.append(f"{layout.size(skipped)} unmapped", style=STYLES[UNMAPPED])
+            for state, count in _same(cells):
+                line.append_text(layout.cell(state, count))
+            yield line
+        free = [block.size for block in segment.blocks if block.state == IDLE]
+        yield Text(
+            f"{counted(len(segment.blocks), 'block')}; idle in {counted(len(free), 'piece')}, the "
+            f"largest {layout.size(max(free, default=0))}"
+        )
+
+
+def cell_size(segment: SegmentSnapshot, most: int) -> int:
+    """Bytes of a cell, a power of two, so that what is mapped needs at most so many cells."""
+    size = _SMALLEST_CELL
+    while -(-segment.mapped // size) + 2 * len(segment.regions) > max(most, 3):
+        size *= 2
+        if size >= segment.size:
+            break
+    return size
+
+
+def cells_of(segment: SegmentSnapshot, start: int, end: int, size: int) -> list[str]:
+    """The state of each cell between two addresses."""
+    count = -(-(end - start) // size)
+    amounts: list[dict[str, int]] = [{} for _ in range(count)]
+    for block in segment.blocks:
+        if block.end <= start or block.address >= end:
+            continue
+        first = max(0, (block.address - start) // size)
+        last = min(count - 1, (block.end - 1 - start) // size)
+        for number in range(first, last + 1):
+            low = start + number * size
+            part = min(block.end, low + size) - max(block.address, low)
+            amounts[number][block.state] = amounts[number].get(block.state, 0) + part
+    order = (IN_USE, PENDING, IDLE)
+    return [
+        max(order, key=lambda state: amount.get(state, 0)) if amount else UNMAPPED
+        for amount in amounts
+    ]
+
+
+def rows_of(
+    segment: SegmentSnapshot, size: int, across: int
+) -> Iterator[tuple[int, list[str], int]]:
+    """Yield the rows: address, cells, and 0; or, for a long unmapped stretch, its bytes."""
+    row = across * size
+    end_of_all = segment.address + segment.size
+    at = segment.address
+    while at < end_of_all:
+        end = min(at + row, end_of_all)
+        cells = cells_of(segment, at, end, size)
+        if all(cell == UNMAPPED for cell in cells):
+            later = [start for start, _ in segment.regions if start >= end]
+            following = min(later, default=end_of_all)
+            # Rows stay at multiples of their length, so that addresses can be compared.
+            if later:
+                following = segment.address + (following - segment.address) // row * row
+            yield at, [], following - at
+            at = following
+        else:
+            yield at, cells, 0
+            at = end
+
+
+def _same(cells: list[str]) -> Iterator[tuple[str, int]]:
+    """Yield runs of equal cells."""
+    at = 0
+    while at < len(cells):
+        end = at
+        while end < len(cells) and cells[end] == cells[at]:
+            end += 1
+        yield cells[at], end - at
+        at = end

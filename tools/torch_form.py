@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``export --format torch``: a snapshot in the form that PyTorch's memory viewer opens.
+
+The viewer reads a pickle of plain data: the segments with their blocks, and, for each device, what
+was recorded. Mapped regions are its segments, queues its streams; host memory is shown as one more
+device after the others.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+from urasync_l0.snapshot import IDLE, IN_USE, PENDING, BlockSnapshot, SegmentSnapshot, Snapshot
+
+_STATES = {IN_USE: "active_allocated", PENDING: "active_awaiting_free", IDLE: "inactive"}
+_PROTOCOL = 4
+
+
+def torch_snapshot(snapshot: Snapshot) -> bytes:
+    """The snapshot as the pickle that the viewer opens; times in microseconds."""
+    host = max((len(context.devices) for context in snapshot.contexts), default=0)
+    device_of: dict[int, int] = {}
+    segments: list[dict[str, Any]] = []
+    for pool in snapshot.pools:
+        for segment in pool.segments:
+            device = host if segment.device is None else segment.device
+            device_of.setdefault(pool.id, device)
+            segments.extend(
+                _segment(segment, start, end, device, pool.id) for start, end in segment.regions
+            )
+    traces: list[list[dict[str, Any]]] = [[] for _ in range(host + 1)]
+    for entry in snapshot.history:
+        plain = {
+            "addr": entry.address,
+            "size": entry.size,
+            "stream": entry.queue,
+            "time_us": entry.nanoseconds // 1000,
+            "frames": _frames(entry.traceback),
+        }
+        trace = traces[device_of.get(entry.pool, 0)]
+        if entry.op == "allocate":
+            trace.append({"action": "alloc", **plain})
+        else:
+            trace.append({"action": "free_requested", **plain})
+            trace.append({"action": "free_completed", **plain})
+    return pickle.dumps(
+        {"segments": segments, "device_traces": traces, "allocator_settings": {}}, _PROTOCOL
+    )
+
+
+def _segment(
+    segment: SegmentSnapshot, start: int, end: int, device: int, pool: int
+) -> dict[str, Any]:
+    blocks = [block for block in segment.blocks if start <= block.address < end]
+    used = sum(block.size for block in blocks if block.state == IN_USE)
+    pending = sum(block.size for block in blocks if block.state == PENDING)
+    return {
+        "device": device,
+        "address": start,
+        "total_size": end - start,
+        "allocated_size": used,
+        "active_size": used + pending,
+        "requested_size": sum(block.requested for block in blocks),
+        "stream": 0,
+        "segment_type": "large",
+        "segment_pool_id": (0, pool),
+        "is_expandable": bool(segment.page_size),
+        "frames": [],
+        "blocks": [_block(block) for block in blocks],
+    }
+
+
+def _block(block: BlockSnapshot) -> dict[str, Any]:
+    return {
+        "address": block.address,
+        "size": block.size,
+        "requested_size": block.requested or block.size,
+        "state": _STATES[block.state],
+        "frames": _frames(block.traceback),
+    }
+
+
+def _frames(traceback: tuple[str, ...]) -> list[dict[str, Any]]:
+    frames: list[dict[str, Any]] = []
+    for frame in traceback:
+        name, _, place = frame.partition(" at ")
+        file, _, line = place.rpartition(":")
+        frames.append({"name": name, "filename": file, "line": int(line) if line.isdigit() else 0})
+    return frames

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``watch``: the pools as they change, with rates; in place on a terminal, by lines in a log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from urasync_l0.snapshot import IDLE, IN_USE, PENDING, Snapshot
+from urasync_l0.tools.layout import STYLES, Layout, plain_table
+from urasync_l0.tools.pool_rates import PoolCurves, PoolRates
+from urasync_l0.tools.show_view import describe, heading
+
+_WIDE = 110
+
+
+class WatchView:
+    """Renders a moment of a process that is watched."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        rates: Sequence[PoolRates],
+        curves: Mapping[int, PoolCurves],
+        layout: Layout,
+    ) -> None:
+        self._snapshot = snapshot
+        self._rates = [each for each in rates if each.pool.statistics.reserved_high]
+        self._all = rates
+        self._curves = curves
+        self._layout = layout
+
+    def to_data(self) -> dict[str, Any]:
+        """What the view shows, as plain data; sizes in bytes, rates per second."""
+        return {
+            "pid": self._snapshot.pid,
+            "seconds": self._snapshot.seconds,
+            "pools": [
+                {
+                    "id": each.pool.id,
+                    "name": each.pool.name,
+                    "statistics": asdict(each.pool.statistics),
+                    "rates": {
+                        name: getattr(each, name)
+                        for name in (
+                            "allocations",
+                            "frees",
+                            "growths",
+                            "pages_moved",
+                            "inserted_waits",
+                            "driver_calls",
+                            "reuse",
+                        )
+                    },
+                }
+                for each in self._all
+            ],
+        }
+
+    def log_lines(self) -> list[str]:
+        """A line for each pool that ever held memory, for a log."""
+        layout = self._layout
+        time = datetime.fromtimestamp(self._snapshot.seconds).strftime("%H:%M:%S")
+        lines: list[str] = []
+        for each in self._rates:
+            numbers = each.pool.statistics
+            lines.append(
+                f"{time} {each.pool.name}: in use {layout.size(numbers.used)}, pending "
+                f"{layout.size(numbers.pending)}, idle {layout.size(numbers.idle)}, reserved "
+                f"{layout.size(numbers.reserved)}, {_per_second(each.allocations)} allocations/s, "
+                f"{_share(each.reuse)} reused, {_per_second(each.growths)} growths/s, "
+                f"{_per_second(each.inserted_waits)} waits/s"
+            )
+        return lines or [f"{time} no pool has held memory yet"]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        yield heading(self._snapshot, width)
+        for context in self._snapshot.contexts:
+            yield Text(describe(context))
+        if not self._rates:
+            yield Text("No pool has held memory yet.")
+            return
+        yield Text()
+        yield self._table(wide=width >= _WIDE)
+        for each in self._rates:
+            yield Text()
+            yield from self._curve(each, width)
+
+    def _table(self, *, wide: bool) -> Table:
+        layout = self._layout
+        table = plain_table()
+        table.add_column("pool", ratio=1)
+        for state in (IN_USE, PENDING, IDLE):
+            heading_text = Text(f"{layout.sign(state)} {state}", STYLES[state])
+            table.add_column(heading_text, justify="right", no_wrap=True)
+        table.add_column("reserved", justify="right", no_wrap=True)
+        table.add_column("allocs/s", justify="right", no_wrap=True)
+        table.add_column("reused", justify="right", no_wrap=True)
+        if wide:
+            for name in ("peak", "frees/s", "growths/s", "moved/s", "waits/s"):
+                table.add_column(name, justify="right", no_wrap=True)
+        for each in self._rates:
+            numbers = each.pool.statistics
+            cells = [
+                each.pool.name,
+                layout.size(numbers.used),
+                layout.size(numbers.pending),
+                layout.size(numbers.idle),
+                layout.size(numbers.reserved),
+                _per_second(each.allocations),
+                _share(each.reuse),
+            ]
+            if wide:
+                cells.append(layout.size(numbers.reserved_high))
+                cells.extend(
+                    _per_second(value)
+                    for value in (
+                        each.frees,
+                        each.growths,
+                        each.pages_moved,
+                        each.inserted_waits,
+                    )
+                )
+            table.add_row(*cells)
+        return table
+
+    def _curve(self, each: PoolRates, width: int) -> RenderResult:
+        layout = self._layout
+        numbers = each.pool.statistics
+        curves = self._curves[each.pool.id]
+        most = max(curves.reserved)
+        across = max(8, width - 11)
+        yield Text(each.pool.name, "bold")
+        parts = [(IN_USE, numbers.used), (PENDING, numbers.pending), (IDLE, numbers.idle)]
+        yield Text.assemble("now        ", layout.bar(parts, across))
+        for name, values, style in (
+            ("in use", curves.used, STYLES[IN_USE]),
+            ("reserved", curves.reserved, ""),
+        ):
+            curve = layout.curve(list(values), across, most)
+            yield Text.assemble(name.ljust(11), (curve.rjust(across), style))
+
+
+def _per_second(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:.1f}"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
