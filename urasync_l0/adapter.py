@@ -7,8 +7,8 @@ The rules that hold for all entries:
   is None. Pointers to memory are addresses, 0 is null. An out-pointer is an `Out`, None is null.
 * An entry returns nothing. One that fails raises `UrError`, whose ``code`` a C caller gets, leaves
   every out-pointer as it was and changes nothing else.
-* Checks come before effects, in this order: null handles, null out-pointers, enumerators and flags,
-  handles that are dead, sizes, the wait list.
+* Checks come before effects: first null handles, then null pointers, then enumerators and flags,
+  then all that depends on the state of things: dead handles, sizes, the wait list.
 * Any thread may call. Sizes are bytes, times nanoseconds.
 """
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import operator
 import os
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,12 @@ from urasync_l0.platform import Platform, default_platform
 from urasync_l0.pool import GRANULE, HeapKey, HeapSource, ReusePolicy, UserMemory
 from urasync_l0.pool import Pool as PoolCore
 from urasync_l0.queue import Queue
-from urasync_l0.result import InvalidDeviceError, InvalidValueError, UrError
+from urasync_l0.result import (
+    InvalidDeviceError,
+    InvalidMemObjectError,
+    InvalidValueError,
+    UrError,
+)
 from urasync_l0.usm_context import UsmContext
 from urasync_l0.timeout import checked_timeout
 from urasync_l0.usm_memory import (
@@ -33,6 +39,7 @@ from urasync_l0.usm_memory import (
 from urasync_l0.usm_pool import CurrentPool, Pool, checked_size
 from urasync_l0.ze import context as ze_context
 from urasync_l0.ze import loader
+from urasync_l0.ze.handles import ContextHandle
 from urasync_l0.ze.loader import DriverName
 
 EXIT_TIMEOUT_NS = 10_000_000_000
@@ -59,6 +66,10 @@ class Context(UsmContext):
         Whether device memory is mapped page by page: "on", "off", or "auto" for where other
         libraries know such memory too. None for URASYNC_L0_EXPANDING_SEGMENTS, else "auto". Where
         the driver cannot, pools use separate allocations.
+    native_handle
+        A native context of the devices' driver to work in; None for a new one.
+    is_native_handle_owned
+        Whether closing destroys the native context that was given.
 
     Raises
     ------
@@ -81,6 +92,8 @@ class Context(UsmContext):
         devices: Iterable[Device | int] | None = None,
         *,
         expanding_segments: ExpandingSegments | None = None,
+        native_handle: ContextHandle | None = None,
+        is_native_handle_owned: bool = False,
     ) -> None:
         self._adapter = find_adapter(adapter)
         expanding = choose_expanding_segments(expanding_segments)
@@ -89,7 +102,9 @@ class Context(UsmContext):
         _close_dropped()
         self.platform = default_platform()
         self.devices = _chosen(self.platform, devices)
-        handle = ze_context.create(self.platform.handle, [d.handle for d in self.devices])
+        handle = native_handle or ze_context.create(
+            self.platform.handle, [d.handle for d in self.devices]
+        )
         try:
             sources = heap_sources(handle, self.devices, expanding)
             native = self.native = NativeContext(handle, self.devices, sources)
@@ -99,10 +114,12 @@ class Context(UsmContext):
                     self.platform, native, device
                 )
         except BaseException:
-            # What failed first matters more.
-            with suppress(UrError):
-                ze_context.destroy(handle)
+            if native_handle is None:
+                # What failed first matters more.
+                with suppress(UrError):
+                    ze_context.destroy(handle)
             raise
+        native.is_handle_owned = native_handle is None or is_native_handle_owned
         self.pools_of_cores = WeakValueDictionary()
         self.current_pools = tuple(CurrentPool(pool) for pool in self._device_pools())
         self.host_pool = self._make_pool("host pool", None, {(UsmType.HOST, HOST_INDEX)})
@@ -229,36 +246,65 @@ class Context(UsmContext):
         )
         return Pool(self, core, chosen, frozenset(keys), is_default=False, flags=flags)
 
-    def create_pool_in(self, buffer: Allocation, *, flags: UsmPoolFlag = NO_POOL_FLAGS) -> Pool:
+    def create_pool_in(
+        self,
+        buffer: Allocation | int,
+        nbytes: int | None = None,
+        *,
+        flags: UsmPoolFlag = NO_POOL_FLAGS,
+    ) -> Pool:
         """A new pool inside an allocation: it hands out the allocation's memory and no other.
 
         The pool never grows and never frees the memory. The caller keeps the allocation until
         everything from the pool is freed and complete; what used it before must be complete. The
         first 256 bytes stay unused, so that an address names one allocation.
 
+        Parameters
+        ----------
+        buffer
+            The allocation, or an address inside one, a multiple of 256.
+        nbytes
+            How many bytes from there the pool gets; None for all.
+        flags
+            As in `create_pool`.
+
         Raises
         ------
         InvalidMemObjectError
-            If the allocation is freed already.
+            If the allocation is freed already, or the address was given by no pool of the context.
         InvalidValueError
-            If the allocation belongs to another context, or is smaller than 512 bytes.
+            If the allocation belongs to another context, if it has fewer bytes than the pool shall
+            get, or if those are fewer than 512.
         """
         if self.native.attention:
             self.native.attend()
-        buffer.require_live()
-        if buffer.context is not self:
-            raise InvalidValueError(f"{buffer!r} belongs to another context.")
-        if buffer.nbytes < GRANULE:
+        if isinstance(buffer, Allocation):
+            buffer.require_live()
+            if buffer.context is not self:
+                raise InvalidValueError(f"{buffer!r} belongs to another context.")
+            start = buffer.ptr
+        else:
+            start = operator.index(buffer)
+        found = self.find_allocation(start)
+        if found is None:
+            raise InvalidMemObjectError(f"{start:#x} is not within an allocation of {self!r}.")
+        there = found.base + found.nbytes - start
+        size = there if nbytes is None else checked_size("nbytes", nbytes)
+        if size < 2 * GRANULE:
             raise InvalidValueError(
-                f"{buffer!r} is too small for a pool: {GRANULE} bytes at least."
+                f"{size} bytes are too small for a pool: {2 * GRANULE} bytes at least."
             )
-        is_host = buffer.kind is UsmType.HOST
-        chosen = None if is_host else buffer.device
-        key = (buffer.kind, HOST_INDEX if chosen is None else self.devices.index(chosen))
-        room = buffer.nbytes - GRANULE
-        source = HeapSource(UserMemory(room), buffer=(buffer.ptr + GRANULE, room))
-        core = PoolCore(self.native.registry, {key: source}, name=f"pool in {buffer.nbytes} bytes")
-        pool = Pool(self, core, chosen, frozenset({key}), is_default=False, flags=flags)
+        if start % GRANULE or size > there:
+            raise InvalidValueError(
+                f"A pool of {size} bytes at {start:#x} does not fit in the {there} bytes that the "
+                f"allocation has from there, or the address is no multiple of {GRANULE}."
+            )
+        device = found.device
+        key = (found.kind, HOST_INDEX if device is None else self.position(device))
+        room = size - GRANULE
+        source = HeapSource(UserMemory(room), buffer=(start + GRANULE, room))
+        core = PoolCore(self.native.registry, {key: source}, name=f"pool in {size} bytes")
+        pool = Pool(self, core, device, frozenset({key}), is_default=False, flags=flags)
         pool.buffer = buffer
         return pool
 

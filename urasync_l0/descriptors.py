@@ -165,7 +165,7 @@ class UsmPoolLimitsDesc(Descriptor):
     Attributes
     ----------
     max_poolable_size
-        Allocations above it get driver memory of their own; 0 for no such limit.
+        Allocations above it get driver memory of their own; with 0, all do.
     min_driver_alloc_size
         The least that the pool asks the driver for at a time.
     """

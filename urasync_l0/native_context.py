@@ -57,6 +57,8 @@ class NativeContext:
     ----------
     names
         Those of the adapter and the driver.
+    is_handle_owned
+        Whether the native context is destroyed in the end.
     registry
         All pools, and every block in use by its address.
     live
@@ -80,6 +82,7 @@ class NativeContext:
         self.devices = tuple(devices)
         self.sources = sources
         self.names = "", ""
+        self.is_handle_owned = True
         self.domain = OrderDomain()
         self.registry = PoolRegistry(self.domain)
         self.registry.reclaimers.append(self.run_finalizers)
@@ -238,7 +241,8 @@ class NativeContext:
         self.finalizers.clear()
         steps: list[Callable[[], object]] = [self.registry.close]
         steps.extend(source.close for source in self.events.values())
-        steps.append(lambda: ze_context.destroy(self.handle))
+        if self.is_handle_owned:
+            steps.append(lambda: ze_context.destroy(self.handle))
         for step in steps:
             if self.lost is None:
                 step()

@@ -6,8 +6,12 @@ wrong, then calls what the objects call, and writes its out-pointers last.
 """
 
 from urasync_l0.entry_points.adapter import AdapterEntryPoints
+from urasync_l0.entry_points.context import ContextEntryPoints
 from urasync_l0.entry_points.device import DeviceEntryPoints
 from urasync_l0.entry_points.platform import PlatformEntryPoints
+from urasync_l0.entry_points.usm import UsmEntryPoints
+from urasync_l0.entry_points.usm_enqueue import UsmEnqueueEntryPoints
+from urasync_l0.entry_points.usm_pool import UsmPoolEntryPoints
 
 __all__ = ["EntryPoints"]
 
@@ -16,5 +20,9 @@ class EntryPoints(
     AdapterEntryPoints,
     PlatformEntryPoints,
     DeviceEntryPoints,
+    ContextEntryPoints,
+    UsmEntryPoints,
+    UsmPoolEntryPoints,
+    UsmEnqueueEntryPoints,
 ):
     """All entry points that do not depend on how an adapter uses Level Zero."""

@@ -45,16 +45,27 @@ def handle(value: T | None, name: str) -> T:
 
 
 def pointer(value: T | None, name: str) -> T:
-    """A pointer that must not be null: None, or the address 0.
+    """A pointer that must not be null.
 
     Raises
     ------
     InvalidNullPointerError
         If it is.
     """
-    if value is None or value == 0:
+    if value is None:
         raise InvalidNullPointerError(f"The pointer {name} is null.")
     return value
+
+
+def address(value: int, name: str) -> int:
+    """A pointer to memory that must not be null.
+
+    Raises
+    ------
+    InvalidNullPointerError
+        If it is.
+    """
+    return pointer(value or None, name)
 
 
 def flags(value: int, known: int, name: str) -> int:

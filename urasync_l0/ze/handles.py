@@ -32,6 +32,11 @@ AnyHandle = (
 )
 
 
+def context_from(value: int) -> ContextHandle:
+    """The context of a number that somebody was given for it."""
+    return ContextHandle(ffi.cast("ze_context_handle_t", value))
+
+
 def handle_value(handle: AnyHandle) -> int:
     """The handle as a number, for messages and for the software driver's controls."""
     return int(ffi.cast("uintptr_t", handle))

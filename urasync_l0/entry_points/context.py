@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Entry points of contexts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from urasync_l0 import reference_count
+from urasync_l0.context import Context
+from urasync_l0.entry_points._handles import close_unused, flags, handle, live_context, pointer
+from urasync_l0.enums import ContextFlag, ContextInfo
+from urasync_l0.info import BOOL, HANDLES, UINT32, InfoTable, Property
+from urasync_l0.result import InvalidSizeError
+from urasync_l0.ze.handles import context_from, handle_value
+
+if TYPE_CHECKING:
+    from urasync_l0.adapter import Adapter
+    from urasync_l0.descriptors import ContextProperties, NativeHandleProperties
+    from urasync_l0.device import Device
+    from urasync_l0.out import Out
+
+_INFO: InfoTable[Context] = InfoTable(
+    {
+        ContextInfo.NUM_DEVICES: Property(UINT32, lambda context: len(context.devices)),
+        ContextInfo.DEVICES: Property(HANDLES, lambda context: tuple(context.devices)),
+        ContextInfo.REFERENCE_COUNT: Property(UINT32, reference_count.count),
+        # There are no entries for transfers in two dimensions.
+        ContextInfo.USM_MEMCPY2D_SUPPORT: Property(BOOL, lambda context: False),
+        ContextInfo.USM_FILL2D_SUPPORT: Property(BOOL, lambda context: False),
+    },
+    live=live_context,
+)
+
+_Deleter = tuple[Callable[[Any], object], Any]
+_deleters: WeakKeyDictionary[Context, list[_Deleter]] = WeakKeyDictionary()
+_deleters_lock = threading.Lock()
+
+
+class ContextEntryPoints:
+    """``urContext…``."""
+
+    name: str
+
+    def urContextCreate(
+        self,
+        device_count: int,
+        devices: Sequence[Device | None] | None,
+        properties: ContextProperties | None,
+        context: Out[Context] | None,
+    ) -> None:
+        """See `Adapter`."""
+        devices = pointer(devices, "devices")
+        context = pointer(context, "context")
+        chosen = _devices(device_count, devices)
+        if properties is not None:
+            flags(properties.flags, ContextFlag.TBD, "The context's flags")
+        if not chosen:
+            raise InvalidSizeError("A context needs at least one device.")
+        context.value = Context(self.name, devices=chosen)
+
+    def urContextRetain(self, context: Context | None) -> None:
+        """See `Adapter`."""
+        reference_count.retain(live_context(handle(context, "context")))
+
+    def urContextRelease(self, context: Context | None) -> None:
+        """See `Adapter`."""
+        released = live_context(handle(context, "context"))
+        reference_count.release(released, lambda: _end(released))
+
+    def urContextGetInfo(
+        self,
+        context: Context | None,
+        prop_name: int,
+        prop_size: int,
+        prop_value: Out[Any] | None,
+        prop_size_ret: Out[int] | None,
+    ) -> None:
+        """See `Adapter`."""
+        context = handle(context, "context")
+        _INFO.answer(context, prop_name, prop_size, prop_value, prop_size_ret)
+
+    def urContextGetNativeHandle(
+        self, context: Context | None, native_context: Out[int] | None
+    ) -> None:
+        """See `Adapter`."""
+        context = handle(context, "context")
+        native_context = pointer(native_context, "native_context")
+        native_context.value = handle_value(live_context(context).native.handle)
+
+    def urContextCreateWithNativeHandle(
+        self,
+        native_context: int,
+        adapter: Adapter | None,
+        num_devices: int,
+        devices: Sequence[Device | None] | None,
+        properties: NativeHandleProperties | None,
+        context: Out[Context] | None,
+    ) -> None:
+        """See `Adapter`."""
+        handle(native_context or None, "native context")
+        handle(adapter, "adapter")
+        context = pointer(context, "context")
+        chosen = _devices(num_devices, devices or ())
+        context.value = Context(
+            self.name,
+            devices=chosen or None,
+            native_handle=context_from(native_context),
+            is_native_handle_owned=properties is not None and properties.is_native_handle_owned,
+        )
+
+    def urContextSetExtendedDeleter(
+        self, context: Context | None, deleter: Callable[[Any], object] | None, user_data: Any
+    ) -> None:
+        """See `Adapter`."""
+        context = handle(context, "context")
+        deleter = pointer(deleter, "deleter")
+        live_context(context)
+        with _deleters_lock:
+            _deleters.setdefault(context, []).append((deleter, user_data))
+
+
+def _devices(count: int, devices: Sequence[Device | None]) -> list[Device]:
+    if count != len(devices):
+        raise InvalidSizeError(f"{len(devices)} devices are given, but {count} are counted.")
+    return [handle(device, "device") for device in devices]
+
+
+def _end(context: Context) -> None:
+    """Call the deleters, each once and in their order, and close the context if nobody uses it."""
+    with _deleters_lock:
+        deleters = _deleters.pop(context, [])
+    for deleter, user_data in deleters:
+        deleter(user_data)
+    close_unused(context)
