@@ -88,7 +88,7 @@ class MapView:
         cell = cell_size(segment, across * self._rows)
         kind = segment.kind if segment.device is None else f"{segment.kind} {segment.device}"
         how = "mapped" if segment.page_size else "allocated"
-        left = Text.assemble((f"{pool.name}, {kind}", "bold"), f" at {segment.address:#x}")
+        left = Text.assemble((f"{pool.name} ({pool.id})", "bold"), f", {kind} memory")
         right = Text(f"{layout.size(segment.mapped)} {how}, a cell is {layout.size(cell)}")
         yield spread(left, right, width)
         for address, cells, skipped in rows_of(segment, cell, across):

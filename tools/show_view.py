@@ -75,7 +75,7 @@ class ShowView:
     def _pool(self, pool: PoolSnapshot, context: ContextSnapshot, width: int) -> RenderResult:
         layout = self._layout
         numbers = pool.statistics
-        name = f"{pool.name}{', closed' if pool.is_closed else ''}"
+        name = f"{pool.name} ({pool.id}){', closed' if pool.is_closed else ''}"
         reserved = layout.size(numbers.reserved)
         high = layout.size(numbers.reserved_high)
         yield spread(Text(name, "bold"), Text(f"reserved {reserved}, peak {high}"), width)

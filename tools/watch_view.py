@@ -71,8 +71,8 @@ class WatchView:
         for each in self._rates:
             numbers = each.pool.statistics
             lines.append(
-                f"{time} {each.pool.name}: in use {layout.size(numbers.used)}, pending "
-                f"{layout.size(numbers.pending)}, idle {layout.size(numbers.idle)}, reserved "
+                f"{time} {each.pool.name} ({each.pool.id}): in use {layout.size(numbers.used)}, "
+                f"pending {layout.size(numbers.pending)}, idle {layout.size(numbers.idle)}, reserved "
                 f"{layout.size(numbers.reserved)}, {_per_second(each.allocations)} allocations/s, "
                 f"{_share(each.reuse)} reused, {_per_second(each.growths)} growths/s, "
                 f"{_per_second(each.inserted_waits)} waits/s"
@@ -109,7 +109,7 @@ class WatchView:
         for each in self._rates:
             numbers = each.pool.statistics
             cells = [
-                each.pool.name,
+                f"{each.pool.name} ({each.pool.id})",
                 layout.size(numbers.used),
                 layout.size(numbers.pending),
                 layout.size(numbers.idle),
@@ -137,7 +137,7 @@ class WatchView:
         curves = self._curves[each.pool.id]
         most = max(curves.reserved)
         across = max(8, width - 11)
-        yield Text(each.pool.name, "bold")
+        yield Text(f"{each.pool.name} ({each.pool.id})", "bold")
         parts = [(IN_USE, numbers.used), (PENDING, numbers.pending), (IDLE, numbers.idle)]
         yield Text.assemble("now        ", layout.bar(parts, across))
         for name, values, style in (

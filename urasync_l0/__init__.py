@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Memory allocated and freed in queue order, on Level Zero devices."""
 
+from urasync_l0 import watch_settings  # noqa: F401  does what the environment asks for
 from urasync_l0.adapter import adapter_names
 from urasync_l0.allocation import Allocation
 from urasync_l0.context import Context
@@ -8,10 +9,13 @@ from urasync_l0.default_context import default_context
 from urasync_l0.device import Device
 from urasync_l0.enums import Command, UsmPoolFlag, UsmType
 from urasync_l0.immediate_queue import ImmediateQueue
+from urasync_l0.inspection import take_snapshot
 from urasync_l0.platform import Platform
 from urasync_l0.pool import PoolStatistics, ReusePolicy
+from urasync_l0.pool_service import serve_pools, stop_serving_pools
 from urasync_l0.queue import Queue
 from urasync_l0.recorded_event import Event
+from urasync_l0.recording import Recording, record_allocations
 from urasync_l0.result import (
     DeviceLostError,
     DeviceNotFoundError,
@@ -28,6 +32,12 @@ from urasync_l0.result import (
     UnsupportedFeatureError,
     UrError,
     UrResult,
+)
+from urasync_l0.snapshot import Snapshot, SnapshotError, read_snapshot
+from urasync_l0.snapshot_writer import (
+    write_snapshot,
+    write_snapshot_at_exit,
+    write_snapshot_on_signal,
 )
 from urasync_l0.usm_pool import KEEP_EVERYTHING, Pool
 from urasync_l0.v2 import InOrderQueue
@@ -59,7 +69,10 @@ __all__ = [
     "Pool",
     "PoolStatistics",
     "Queue",
+    "Recording",
     "ReusePolicy",
+    "Snapshot",
+    "SnapshotError",
     "UnsupportedFeatureError",
     "UrError",
     "UrResult",
@@ -67,4 +80,12 @@ __all__ = [
     "UsmType",
     "adapter_names",
     "default_context",
+    "read_snapshot",
+    "record_allocations",
+    "serve_pools",
+    "stop_serving_pools",
+    "take_snapshot",
+    "write_snapshot",
+    "write_snapshot_at_exit",
+    "write_snapshot_on_signal",
 ]
