@@ -51,7 +51,9 @@ OPTIONAL_ENTRIES = frozenset(
     {
         "zeInitDrivers",
         "zeDeviceGetRootDevice",
+        "zeCommandListGetDeviceHandle",
         "zeCommandListHostSynchronize",
+        "zeCommandListIsImmediate",
         "zeEventCounterBasedCreate",
         "zelLoaderGetVersions",
     }

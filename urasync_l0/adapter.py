@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from urasync_l0.device import Device
     from urasync_l0.event_source import EventSource
     from urasync_l0.native_context import NativeContext
+    from urasync_l0.native_list import NativeList
     from urasync_l0.out import Out
     from urasync_l0.platform import Platform
     from urasync_l0.queue import Queue
@@ -56,9 +57,9 @@ class Adapter(Protocol):
         """The name that users choose it by."""
 
     def create_event_source(
-        self, platform: Platform, context: NativeContext, device: Device
+        self, platform: Platform, context: NativeContext, device: Device, timestamps: bool
     ) -> EventSource:
-        """Where the events of a device's queues come from.
+        """Where the events of a device's queues come from, those with or those without time stamps.
 
         Raises
         ------
@@ -66,8 +67,8 @@ class Adapter(Protocol):
             If the loader or the driver lacks what the adapter needs.
         """
 
-    def create_queue(self, context: Context, device: Device) -> Queue:
-        """A new queue on a device of the context."""
+    def create_queue(self, context: Context, native: NativeList) -> Queue:
+        """A queue over a native list on a device of the context."""
 
     # -- adapters ---------------------------------------------------------------------------------
 

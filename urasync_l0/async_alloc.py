@@ -9,16 +9,16 @@ it.
 from __future__ import annotations
 
 from urasync_l0.command_list import CommandList
-from urasync_l0.event_source import NativeEvent
+from urasync_l0.event_source import EventSource, NativeEvent
 
 
 class AsyncAlloc(CommandList):
     """An in-order immediate list that signals events of native pools."""
 
-    def _take_event(self) -> NativeEvent:
+    def _take(self, source: EventSource) -> NativeEvent:
         # Here, where no lock is held, since it may ask and reset.
-        self.events.recycle()
-        return self.events.take()
+        source.recycle()
+        return source.take()
 
     def _note_synchronised(self) -> None:
-        self.events.recycle()
+        self.context.recycle_events(self.device)

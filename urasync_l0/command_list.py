@@ -18,9 +18,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from urasync_l0.device import Device
+from urasync_l0.enums import QueueFlag
 from urasync_l0.event_source import PATIENCE_NS, EventSource, NativeEvent, observe
 from urasync_l0.native_context import NativeContext
+from urasync_l0.native_list import NativeList
 from urasync_l0.pool import Mark, MarkerEvent
 from urasync_l0.recorded_event import Event
 from urasync_l0.result import (
@@ -54,6 +55,10 @@ class Transfer(Protocol):
     ) -> None:
         """Append it to a list."""
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether its signal takes the times of the command."""
+
 
 class PassedMarker:
     """The marker of a queue that has finished for good: complete, and no native event at all."""
@@ -79,15 +84,15 @@ class CommandList(ABC):
     def __init__(
         self,
         context: NativeContext,
-        device: Device,
-        handle: CommandListHandle,
-        events: EventSource,
+        native: NativeList,
     ) -> None:
         self.context = context
-        self.device = device
-        self.handle = handle
-        self.events = events
+        self.native = native
+        self.device = native.device
+        self.handle = native.handle
         self.is_closing = False
+        self.is_lost = False
+        self._is_profiling = bool(native.flags & QueueFlag.PROFILING_ENABLE)
         self._is_destroyed = False
         self._close_lock = threading.Lock()
         self._waiting = 0
@@ -99,11 +104,25 @@ class CommandList(ABC):
     # -- what the adapters' events need ------------------------------------------------------------
 
     @abstractmethod
-    def _take_event(self) -> NativeEvent:
-        """An event that the list can signal. The caller holds no lock."""
+    def _take(self, source: EventSource) -> NativeEvent:
+        """An event of a source. The caller holds no lock."""
 
     def _note_synchronised(self) -> None:  # noqa: B027  not every adapter cares
         """The host has waited for the whole list. The caller holds no lock."""
+
+    def _take_event(self, *, is_timed: bool = False) -> NativeEvent:
+        """An event that the list can signal. The caller holds no lock.
+
+        One with time stamps notes when it was asked for.
+        """
+        event = self._take(self.context.event_source(self.device, timestamps=is_timed))
+        if is_timed:
+            try:
+                event.queued = self.device.clock.ticks()
+            except BaseException as error:
+                self._undo(event, error)
+                raise
+        return event
 
     # -- what the pool core asks for ---------------------------------------------------------------
 
@@ -131,19 +150,29 @@ class CommandList(ABC):
 
     # -- alloc, free, record, wait: a place in the order -------------------------------------------
 
-    def place(self, waits: Sequence[Event], *, signal: bool) -> tuple[NativeEvent | None, int]:
+    def place(
+        self, waits: Sequence[Event], *, signal: bool, is_timed: bool = False
+    ) -> tuple[NativeEvent | None, int]:
         """Append one wait for ``waits``, if any, then one signal, if asked for.
+
+        The signal has time stamps if it is timed, or the queue takes the times of all commands. It
+        is a barrier then, which waits as well: Level Zero defines no times of a bare signal.
 
         Returns the signalled event and the stamp of the place between the two: the number of the
         next command after the wait. A wait that was appended before the signal failed stays, which
         only makes the queue wait for what the caller wanted anyway.
         """
         order = self.order
+        is_timed = signal and (is_timed or self._is_profiling)
         with _held(waits) as natives:
-            event = self._take_event() if signal else None
+            event = self._take_event(is_timed=is_timed) if signal else None
             try:
                 with order.lock:
                     self._require_open()
+                    if is_timed and event is not None:
+                        stamp = order.sequence + 1
+                        self._append_barrier(event, natives)
+                        return event, stamp
                     if natives:
                         self._append_waits(natives)
                     stamp = order.sequence + 1
@@ -157,6 +186,11 @@ class CommandList(ABC):
     def _append_signal(self, event: NativeEvent) -> None:
         ze_list.append_signal_event(self.handle, event.handle)
         self.order.advance()
+        event.mark = self.order.mark_here()
+
+    def _append_barrier(self, event: NativeEvent, waits: Sequence[NativeEvent]) -> None:
+        ze_list.append_barrier(self.handle, event.handle, _array(waits) if waits else None)
+        self._waits_appended(waits, self.order.advance())
         event.mark = self.order.mark_here()
 
     def _append_waits(self, waits: Sequence[NativeEvent]) -> None:
@@ -182,16 +216,31 @@ class CommandList(ABC):
         """Append fills and copies: the first one waits, the last one signals.
 
         ``keep`` lives until they are complete. When a later step fails, those before it stay: they
-        write nothing but what the call was to write.
+        write nothing but what the call was to write. If the queue takes the times of commands,
+        several steps stand between two barriers, whose events tell the first and the last time.
         """
         order = self.order
+        is_timed = signal and self._is_profiling
+        first = event = None
         with _held(waits) as natives:
-            event = self._take_event() if signal else None
             try:
+                if signal:
+                    event = self._take_event(is_timed=is_timed)
+                if is_timed and not (len(steps) == 1 and steps[0].is_timed):
+                    first = self._take_event(is_timed=True)
                 with order.lock:
                     self._require_open()
-                    self._append_steps(steps, natives, event, keep)
+                    if first is None or event is None:
+                        self._append_steps(steps, natives, event, keep)
+                    else:
+                        self._append_barrier(first, natives)
+                        # Held by the other from now on: its signal is on its way.
+                        event.first, event.queued = first, first.queued
+                        first = None
+                        self._append_steps(steps, (), None, keep)
+                        self._append_barrier(event, ())
             except BaseException as error:
+                self._undo(first, error)
                 self._undo(event, error)
                 raise
         if self._kept:
@@ -255,6 +304,7 @@ class CommandList(ABC):
             self.context.lose(error)
             raise
         self._note_synchronised()
+        self.context.foreign_events.recycle()
         if self._kept:
             self._drop_kept()
         return True
@@ -340,8 +390,10 @@ class CommandList(ABC):
                 return False
             with order.lock:
                 if mark is None or (order.sequence == mark.number and not self._waiting):
+                    self.is_lost = mark is None
                     try:
-                        ze_list.destroy(self.handle)
+                        if self.native.is_owned:
+                            ze_list.destroy(self.handle)
                     except UrError:
                         if mark is not None:
                             raise
@@ -351,6 +403,9 @@ class CommandList(ABC):
     def _undo(self, event: NativeEvent | None, error: BaseException) -> None:
         """An append failed: the event that it was to signal can serve again, or goes."""
         if event is not None:
+            begun, event.first = event.first, None
+            if begun is not None:
+                begun.release()
             event.source.put_back(event)
         if isinstance(error, DeviceLostError):
             self.context.lose(error)

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -21,7 +22,7 @@ from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.platform import Platform, default_platform
 from urasync_l0.pool import GRANULE, HeapKey, HeapSource, ReusePolicy, UserMemory
 from urasync_l0.pool import Pool as PoolCore
-from urasync_l0.queue import Queue
+from urasync_l0.queue_context import QueueContext
 from urasync_l0.result import (
     InvalidDeviceError,
     InvalidMemObjectError,
@@ -50,7 +51,7 @@ DROPPED_TIMEOUT_NS = 10_000_000
 part of that, and a busy one is left for later."""
 
 
-class Context(UsmContext):
+class Context(QueueContext, UsmContext):
     """Devices with their pools, and the queues on them. Any thread may use it. Sizes are bytes.
 
     Parameters
@@ -107,12 +108,14 @@ class Context(UsmContext):
         )
         try:
             sources = heap_sources(handle, self.devices, expanding)
-            native = self.native = NativeContext(handle, self.devices, sources)
+            native = self.native = NativeContext(
+                handle,
+                self.devices,
+                sources,
+                partial(self._adapter.create_event_source, self.platform),
+            )
             native.names = self._adapter.name, self.driver_name
-            for device in self.devices:
-                native.events[device] = self._adapter.create_event_source(
-                    self.platform, native, device
-                )
+            native.prepare_events()
         except BaseException:
             if native_handle is None:
                 # What failed first matters more.
@@ -150,22 +153,6 @@ class Context(UsmContext):
         """Whether the memory of a device, by default the first, is mapped page by page."""
         key = (UsmType.DEVICE, self.position(device))
         return self.native.sources[key].virtual is not None
-
-    # -- queues ------------------------------------------------------------------------------------
-
-    def create_queue(self, device: Device | int | None = None) -> Queue:
-        """A new queue on a device, by default the first.
-
-        Raises
-        ------
-        InvalidDeviceError
-            If the context does not have the device.
-        """
-        if self.native.attention:
-            self.native.attend()
-        chosen = self.devices[self.position(device)]
-        self.native.close_abandoned()
-        return self._adapter.create_queue(self, chosen)
 
     # -- pools -------------------------------------------------------------------------------------
 

@@ -62,9 +62,11 @@ class PoolEvent(NativeEvent):
 class PoolEvents(EventSource):
     """The pool events of one device. Any thread may call."""
 
-    def __init__(self, context: ContextHandle, devices: Sequence[DeviceHandle]) -> None:
+    def __init__(
+        self, context: ContextHandle, devices: Sequence[DeviceHandle], *, timestamps: bool
+    ) -> None:
         super().__init__()
-        self._pools = SlotPools(context, devices, counter_based=False)
+        self._pools = SlotPools(context, devices, counter_based=False, timestamps=timestamps)
         self._parked: dict[QueueOrder, deque[PoolEvent]] = {}
         self._awaited: deque[PoolEvent] = deque()
         self._recycling = threading.Lock()

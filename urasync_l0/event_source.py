@@ -51,15 +51,22 @@ class NativeEvent:
     goes back to its source when the last of them releases it.
     """
 
-    __slots__ = ("_holders", "handle", "is_new", "mark", "source")
+    __slots__ = ("_holders", "first", "handle", "is_new", "mark", "queued", "source")
 
     mark: Mark
     """Where the signal stands; set when it is appended."""
+
+    queued: int
+    """Of an event with time stamps: when the command was enqueued, in ticks of the device."""
+
+    first: NativeEvent | None
+    """Of an event with time stamps: that of the command's first step, held, if it has several."""
 
     def __init__(self, source: EventSource, handle: EventHandle) -> None:
         self.source = source
         self.handle = handle
         self.is_new = True
+        self.first = None
         self._holders = 1
 
     def take(self) -> NativeEvent:
@@ -93,6 +100,9 @@ class NativeEvent:
     def release(self) -> None:
         """Hold it no longer; the last one gives it back to its source."""
         if self.let_go():
+            first, self.first = self.first, None
+            if first is not None:
+                first.release()
             self.source.give_back(self)
 
 
@@ -169,11 +179,17 @@ class SlotPools:
     """
 
     def __init__(
-        self, context: ContextHandle, devices: Sequence[DeviceHandle], *, counter_based: bool
+        self,
+        context: ContextHandle,
+        devices: Sequence[DeviceHandle],
+        *,
+        counter_based: bool,
+        timestamps: bool,
     ) -> None:
         self._context = context
         self._devices = tuple(devices)
         self._counter_based = counter_based
+        self._timestamps = timestamps
         self._lock = threading.Lock()
         self._pools: list[_SlotPool] = []
         self._places: dict[EventHandle, tuple[_SlotPool, int]] = {}
@@ -203,7 +219,11 @@ class SlotPools:
                 return pool, pool.free.pop()
         pool = _SlotPool(
             ze_event.create_pool(
-                self._context, self._devices, SLOTS, counter_based=self._counter_based
+                self._context,
+                self._devices,
+                SLOTS,
+                kernel_timestamp=self._timestamps,
+                counter_based=self._counter_based,
             )
         )
         self._pools.append(pool)

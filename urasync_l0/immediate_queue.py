@@ -9,14 +9,14 @@ from __future__ import annotations
 from urasync_l0.adapter import register
 from urasync_l0.async_alloc import AsyncAlloc
 from urasync_l0.context import Context
-from urasync_l0.device import Device
+from urasync_l0.device import Device, distinct_handles
 from urasync_l0.entry_points import EntryPoints
 from urasync_l0.event import PoolEvents
 from urasync_l0.event_source import EventSource
 from urasync_l0.native_context import NativeContext
+from urasync_l0.native_list import NativeList
 from urasync_l0.platform import Platform
 from urasync_l0.queue import Queue
-from urasync_l0.ze import command_list as ze_list
 
 
 class ImmediateQueue(Queue):
@@ -29,21 +29,15 @@ class LegacyAdapter(EntryPoints):
     name = "legacy"
 
     def create_event_source(
-        self, platform: Platform, context: NativeContext, device: Device
+        self, platform: Platform, context: NativeContext, device: Device, timestamps: bool
     ) -> EventSource:
         """Pool events that every device of the context can wait for."""
-        return PoolEvents(context.handle, [each.handle for each in context.devices])
+        devices = distinct_handles(context.devices)
+        return PoolEvents(context.handle, devices, timestamps=timestamps)
 
-    def create_queue(self, context: Context, device: Device) -> Queue:
+    def create_queue(self, context: Context, native: NativeList) -> Queue:
         """A queue over an in-order immediate list."""
-        native = context.native
-        handle = ze_list.create_immediate(
-            native.handle,
-            device.handle,
-            ordinal=device.queue_ordinal,
-            index=device.next_queue_index(),
-        )
-        return ImmediateQueue(context, AsyncAlloc(native, device, handle, native.events[device]))
+        return ImmediateQueue(context, AsyncAlloc(context.native, native))
 
 
 register(LegacyAdapter())  # type: ignore[arg-type]  # entries are still missing

@@ -12,6 +12,7 @@ once the context is closed, forked away or lost.
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from urasync_l0.device import Device
 from urasync_l0.event_source import observe
+from urasync_l0.event_watcher import EventWatcher
+from urasync_l0.foreign_event import ForeignEvents
 from urasync_l0.pool import Block, HeapKey, HeapSource, OrderDomain, PoolRegistry, QueueOrder
 from urasync_l0.result import DeviceLostError, InvalidContextError, UninitializedError, UrError
 from urasync_l0.ze import context as ze_context
@@ -76,7 +79,11 @@ class NativeContext:
     """
 
     def __init__(
-        self, handle: ContextHandle, devices: Sequence[Device], sources: dict[HeapKey, HeapSource]
+        self,
+        handle: ContextHandle,
+        devices: Sequence[Device],
+        sources: dict[HeapKey, HeapSource],
+        make_events: Callable[[NativeContext, Device, bool], EventSource],
     ) -> None:
         self.handle = handle
         self.devices = tuple(devices)
@@ -88,7 +95,11 @@ class NativeContext:
         self.registry.reclaimers.append(self.run_finalizers)
         self.registry.reclaimers.append(self.run_postponed)
         self.host_order = self.domain.without_queue()
-        self.events: dict[Device, EventSource] = {}
+        self._make_events = make_events
+        self._events: dict[tuple[Device, bool], EventSource] = {}
+        self._events_lock = threading.Lock()
+        self.foreign_events = ForeignEvents(self.domain)
+        self.watcher = EventWatcher()
         self.lists: dict[int, CommandList] = {}
         self.abandoned: list[CommandList] = []
         self.postponed: deque[Finalizer] = deque()
@@ -99,6 +110,47 @@ class NativeContext:
         self.is_closed = False
         self._is_released = False
         self._process = os.getpid()
+
+    # -- events ------------------------------------------------------------------------------------
+
+    def event_source(self, device: Device, *, timestamps: bool = False) -> EventSource:
+        """Where the events of a device's queues come from, those with time stamps apart.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            If the loader or the driver lacks what the adapter's events need.
+        """
+        key = device, timestamps
+        source = self._events.get(key)
+        if source is None:
+            with self._events_lock:
+                source = self._events.get(key)
+                if source is None:
+                    source = self._events[key] = self._make_events(self, device, timestamps)
+        return source
+
+    def prepare_events(self) -> None:
+        """Learn whether each device's queues can have events; if not, make none."""
+        try:
+            for device in self.devices:
+                self.event_source(device)
+        except BaseException:
+            with suppress(UrError):  # what failed first matters more
+                self.close_events()
+            raise
+
+    def recycle_events(self, device: Device) -> None:
+        """Make events of a device's queues ready again whose time has come."""
+        for timestamps in (False, True):
+            source = self._events.get((device, timestamps))
+            if source is not None:
+                source.recycle()
+
+    def close_events(self) -> None:
+        """Destroy every event; the context ends and no queue is left."""
+        for source in (*self._events.values(), self.foreign_events):
+            source.close()
 
     # -- what is not the usual case ----------------------------------------------------------------
 
@@ -236,11 +288,12 @@ class NativeContext:
                 return False
         self.is_closed = True
         self._stop()
+        self.watcher.close()
         self.live.clear()
         self.postponed.clear()
         self.finalizers.clear()
         steps: list[Callable[[], object]] = [self.registry.close]
-        steps.extend(source.close for source in self.events.values())
+        steps.append(self.close_events)
         if self.is_handle_owned:
             steps.append(lambda: ze_context.destroy(self.handle))
         for step in steps:

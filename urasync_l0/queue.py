@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from urasync_l0.command_list import CommandList, Transfer
-from urasync_l0.enums import Command
+from urasync_l0.enums import Command, QueueFlag
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.recorded_event import Event
 from urasync_l0.result import UrError
@@ -64,6 +64,11 @@ class Queue(UsmQueue):
     def handle(self) -> CommandListHandle:
         """The native command list."""
         return self.command_list.handle
+
+    @property
+    def flags(self) -> QueueFlag:
+        """What the queue was made with."""
+        return self.command_list.native.flags
 
     @property
     def is_closed(self) -> bool:
@@ -181,13 +186,22 @@ class Queue(UsmQueue):
 
     def record(self) -> Event:
         """Append an event that is complete when everything before it is."""
-        if self._attention:
-            self._attend()
-        native, _ = self.command_list.place((), signal=True)
-        assert native is not None  # asked for
-        return Event(self, native, Command.EVENTS_WAIT)
+        return cast(Event, self._place((), True, Command.EVENTS_WAIT))
 
-    def wait(self, events: Iterable[Event] | Event) -> None:
+    def record_timestamp(self, wait: Iterable[Event] = ()) -> Event:
+        """Append an event that tells the device's time at its place, on any queue.
+
+        Raises
+        ------
+        InvalidEventWaitListError
+            If the wait list holds anything but valid events of the context.
+        UnsupportedFeatureError
+            If the driver has no events with time stamps.
+        """
+        command = Command.TIMESTAMP_RECORDING_EXP
+        return cast(Event, self._place(wait, True, command, is_timed=True))
+
+    def wait(self, events: Iterable[Event] | Event, event: bool = False) -> Event | None:
         """Make everything after this call in the queue's order wait for the events.
 
         Raises
@@ -195,11 +209,30 @@ class Queue(UsmQueue):
         InvalidEventWaitListError
             If the list holds anything but valid events of the context.
         """
+        return self._place(events, event, Command.EVENTS_WAIT)
+
+    def barrier(self, wait: Iterable[Event] | Event = (), event: bool = False) -> Event | None:
+        """As `wait`: in a queue that runs in order, everything comes after what is before it.
+
+        The event stands for ``EVENTS_WAIT_WITH_BARRIER``.
+        """
+        return self._place(wait, event, Command.EVENTS_WAIT_WITH_BARRIER)
+
+    def _place(
+        self,
+        wait: Iterable[Event] | Event,
+        event: bool,
+        command: Command,
+        *,
+        is_timed: bool = False,
+    ) -> Event | None:
         if self._attention:
             self._attend()
-        waits = resolve(self, events)
-        if waits.events:
-            self.command_list.place(waits.events, signal=False)
+        waits = resolve(self, wait)
+        if not event and not waits.events:
+            return None
+        native, _ = self.command_list.place(waits.events, signal=event, is_timed=is_timed)
+        return None if native is None else Event(self, native, command)
 
     def finish(self, timeout_ns: int | None = None) -> bool:
         """Block until everything appended so far is complete, at most ``timeout_ns`` nanoseconds.

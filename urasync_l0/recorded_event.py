@@ -3,17 +3,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from urasync_l0.enums import Command
+from urasync_l0.enums import Command, EventStatus, ExecutionInfo
+from urasync_l0.event_profile import EventProfile
 from urasync_l0.event_source import NativeEvent
+from urasync_l0.event_watcher import Callback
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.pool import Mark
-from urasync_l0.result import DeviceLostError, InvalidEventError
+from urasync_l0.result import (
+    DeviceLostError,
+    InvalidEventError,
+    ProfilingInfoNotAvailableError,
+    UnsupportedEnumerationError,
+)
 from urasync_l0.timeout import checked_timeout
+from urasync_l0.ze import event as ze_event
 from urasync_l0.ze.handles import EventHandle
 
 if TYPE_CHECKING:
+    from urasync_l0.context import Context
     from urasync_l0.queue import Queue
 
 
@@ -34,19 +44,33 @@ class Event:
     Attributes
     ----------
     queue
-        The queue that signals it.
+        The queue that signals it; None for one over somebody else's native event.
+    context
+        What it belongs to.
     command
-        What kind of command it stands for.
+        What kind of command it stands for; ``ENQUEUE_NATIVE_EXP`` if nobody here knows.
     """
 
-    __slots__ = ("__weakref__", "_context", "_finalizer", "_native", "command", "mark", "queue")
+    __slots__ = (
+        *("__weakref__", "_context", "_finalizer", "_native"),
+        *("command", "context", "mark", "queue"),
+    )
 
-    def __init__(self, queue: Queue, native: NativeEvent, command: Command) -> None:
+    def __init__(
+        self,
+        queue: Queue | None,
+        native: NativeEvent,
+        command: Command,
+        context_of_foreign: Context | None = None,
+    ) -> None:
+        owner = context_of_foreign if queue is None else queue.context
+        assert owner is not None
         self.queue = queue
+        self.context = owner
         self.command = command
         self.mark: Mark = native.mark
         self._native: NativeEvent | None = native
-        context = self._context = queue.native
+        context = self._context = owner.native
         finalizer = _EventFinalizer(self, context.attention.append)
         finalizer.native = native
         self._finalizer = finalizer
@@ -104,6 +128,103 @@ class Event:
         return InvalidEventError(
             f"The event of {self.command.name} on queue {self.mark.order.id} is released."
         )
+
+    @property
+    def status(self) -> EventStatus:
+        """COMPLETE, SUBMITTED, or ERROR if the device is lost. Asks the driver at most once.
+
+        That a command already runs cannot be seen, so RUNNING is never told.
+
+        Raises
+        ------
+        InvalidEventError
+            If the event is released.
+        """
+        native = self.hold()
+        try:
+            return self.status_of(native)
+        finally:
+            native.release()
+
+    def status_of(self, native: NativeEvent) -> EventStatus:
+        """`status`, for who holds the native event."""
+        context = self._context
+        queue = self.queue
+        if queue is not None and queue.command_list.is_lost:
+            return EventStatus.ERROR
+        if self.mark.is_complete():
+            return EventStatus.COMPLETE
+        if context.lost is not None or context.is_closed:
+            return EventStatus.ERROR
+        try:
+            done = native.query()
+        except DeviceLostError as error:
+            context.lose(error)
+            return EventStatus.ERROR
+        if not done:
+            return EventStatus.SUBMITTED
+        context.registry.completed(self.mark)
+        return EventStatus.COMPLETE
+
+    def profile(self) -> EventProfile:
+        """When the command was enqueued, started and ended, in nanoseconds of the device's clock.
+
+        Raises
+        ------
+        InvalidEventError
+            If the event is released.
+        ProfilingInfoNotAvailableError
+            If the event's queue was made without ``PROFILING_ENABLE``, or the command is not
+            complete yet.
+        DeviceLostError
+            If the device is lost.
+        """
+        queue = self.queue
+        native = self.hold()
+        try:
+            if queue is None or not hasattr(native, "queued"):
+                raise ProfilingInfoNotAvailableError(
+                    f"{self!r} has no times: they are taken on queues that were made with "
+                    "QueueFlag.PROFILING_ENABLE."
+                )
+            if not self.is_complete():
+                raise ProfilingInfoNotAvailableError(f"{self!r} has no times yet.")
+            if self._context.attention:
+                self._context.attend()
+            last = ze_event.query_kernel_timestamp(native.handle)
+            first = native.first
+            begun = last if first is None else ze_event.query_kernel_timestamp(first.handle)
+            profile = EventProfile.of(queue.device.clock, native.queued, begun, last)
+            if self.command is Command.TIMESTAMP_RECORDING_EXP:  # one moment
+                return replace(profile, start=profile.end)
+            return profile
+        finally:
+            native.release()
+
+    def set_callback(
+        self,
+        callback: Callback,
+        status: ExecutionInfo = ExecutionInfo.COMPLETE,
+        user_data: Any = None,
+    ) -> None:
+        """Have ``callback(event, status, user_data)`` called once when a status is reached.
+
+        It is called on a thread of the context's, some milliseconds late at most; with
+        ``EventStatus.ERROR`` if the device is lost. It must not wait for queues or close the
+        context. The event may be released before that.
+
+        Raises
+        ------
+        InvalidEventError
+            If the event is released.
+        UnsupportedEnumerationError
+            If the status is QUEUED, which every event has from the start.
+        """
+        if status is ExecutionInfo.QUEUED:
+            raise UnsupportedEnumerationError("Every event is queued from the start.")
+        if self._context.attention:
+            self._context.attend()
+        self._context.watcher.watch(self, self.hold(), status, callback, user_data)
 
     def is_complete(self) -> bool:
         """Whether the command is complete. Asks the driver at most once; never waits.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from urasync_l0.allocation import Allocation
 from urasync_l0.result import (
@@ -111,6 +111,8 @@ def transfer_size(nbytes: int | None, *operands: Operand) -> int:
 class Fill:
     """Repeat a pattern that the device knows how to repeat."""
 
+    is_timed: ClassVar = True
+
     address: int
     pattern: bytes
     nbytes: int
@@ -128,6 +130,8 @@ class Fill:
 class Copy:
     """Copy bytes between ranges that do not overlap."""
 
+    is_timed: ClassVar = True
+
     destination: int
     source: int
     nbytes: int
@@ -144,6 +148,8 @@ class Copy:
 @dataclass(frozen=True, slots=True)
 class ReadMostly:
     """Tell the driver that kernels only read some shared memory. A hint: nothing is transferred."""
+
+    is_timed: ClassVar = False
 
     device: DeviceHandle
     address: int

@@ -45,7 +45,7 @@ def resolve(queue: UsmQueue, events: Iterable[Event] | Event) -> WaitList:
             raise InvalidEventWaitListError(
                 f"The wait list of {queue!r} holds {event!r}, no event."
             )
-        if event.queue.context is not queue.context:
+        if event.context is not queue.context:
             raise InvalidEventWaitListError(
                 f"The wait list of {queue!r} holds {event!r}, which belongs to another context."
             )

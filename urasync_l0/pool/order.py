@@ -278,6 +278,11 @@ class OrderDomain:
             self._queues[order.id] = order
             return order
 
+    def place_of_its_own(self) -> QueueOrder:
+        """Create the order of one event that somebody else signals: it is no queue of ours, and
+        nobody is known to run before it."""
+        return QueueOrder(self, _take_queue_id(), _NoQueue())
+
     def without_queue(self) -> QueueOrder:
         """Create the order of what belongs to no queue: memory that the host itself takes and
         frees. It gets nothing but idle memory, and what it frees is complete at once."""

@@ -7,12 +7,12 @@ appended. So there is nothing to reset and nothing to remember.
 
 from __future__ import annotations
 
-from urasync_l0.event_source import NativeEvent
-from urasync_l0.v2.command_list_manager import CommandListManager
+from urasync_l0.command_list import CommandList
+from urasync_l0.event_source import EventSource, NativeEvent
 
 
-class AsyncAlloc(CommandListManager):
+class AsyncAlloc(CommandList):
     """An in-order immediate list that signals counter-based events."""
 
-    def _take_event(self) -> NativeEvent:
-        return self.events.take()
+    def _take(self, source: EventSource) -> NativeEvent:
+        return source.take()

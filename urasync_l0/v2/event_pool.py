@@ -9,7 +9,7 @@ is reset, and completion need not be known. It must only not be destroyed before
 
 from __future__ import annotations
 
-from urasync_l0.device import Device
+from urasync_l0.device import Device, distinct_handles
 from urasync_l0.event_source import EventSource, NativeEvent, SlotPools
 from urasync_l0.native_context import NativeContext
 from urasync_l0.platform import Platform
@@ -35,8 +35,11 @@ class CounterBasedEvents(EventSource):
         If there is neither.
     """
 
-    def __init__(self, platform: Platform, context: NativeContext, device: Device) -> None:
+    def __init__(
+        self, platform: Platform, context: NativeContext, device: Device, *, timestamps: bool
+    ) -> None:
         super().__init__()
+        self._timestamps = timestamps
         self._context = context.handle
         self._device = device.handle
         self._pools: SlotPools | None = None
@@ -49,8 +52,10 @@ class CounterBasedEvents(EventSource):
                     f"{major}.{minor}) has no extension {POOL_EXTENSION}. Use a newer driver, or "
                     "adapter='legacy'."
                 )
-            handles = [each.handle for each in context.devices]
-            self._pools = SlotPools(context.handle, handles, counter_based=True)
+            handles = distinct_handles(context.devices)
+            self._pools = SlotPools(
+                context.handle, handles, counter_based=True, timestamps=timestamps
+            )
 
     def _can_create_single(self) -> bool:
         if not loader.has("zeEventCounterBasedCreate"):
@@ -68,7 +73,9 @@ class CounterBasedEvents(EventSource):
     def _create_handle(self) -> EventHandle:
         if self._pools is not None:
             return self._pools.create_event()
-        return ze_event.create_counter_based(self._context, self._device)
+        return ze_event.create_counter_based(
+            self._context, self._device, timestamp=self._timestamps
+        )
 
     def _destroy(self, event: EventHandle) -> None:
         if self._pools is None:

@@ -9,6 +9,7 @@ from urasync_l0.device import Device
 from urasync_l0.entry_points import EntryPoints
 from urasync_l0.event_source import EventSource
 from urasync_l0.native_context import NativeContext
+from urasync_l0.native_list import NativeList
 from urasync_l0.platform import Platform
 from urasync_l0.queue import Queue
 from urasync_l0.v2.async_alloc import AsyncAlloc
@@ -25,14 +26,14 @@ class V2Adapter(EntryPoints):
     name = "v2"
 
     def create_event_source(
-        self, platform: Platform, context: NativeContext, device: Device
+        self, platform: Platform, context: NativeContext, device: Device, timestamps: bool
     ) -> EventSource:
         """Counter-based events."""
-        return CounterBasedEvents(platform, context, device)
+        return CounterBasedEvents(platform, context, device, timestamps=timestamps)
 
-    def create_queue(self, context: Context, device: Device) -> Queue:
+    def create_queue(self, context: Context, native: NativeList) -> Queue:
         """A queue over an in-order immediate list."""
-        return InOrderQueue(context, AsyncAlloc(context.native, device))
+        return InOrderQueue(context, AsyncAlloc(context.native, native))
 
 
 register(V2Adapter())  # type: ignore[arg-type]  # entries are still missing

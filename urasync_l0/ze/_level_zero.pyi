@@ -165,6 +165,8 @@ class _Lib:
     ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT: int
     ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS: int
     ZE_COMMAND_QUEUE_PRIORITY_NORMAL: int
+    ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH: int
+    ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW: int
     ZE_MEMORY_ADVICE_SET_READ_MOSTLY: int
     ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY: int
     ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION: int
@@ -324,6 +326,12 @@ class _Lib:
         /,
     ) -> int: ...
     def zeCommandListDestroy(self, hCommandList: CommandListHandle, /) -> int: ...
+    def zeCommandListIsImmediate(
+        self, hCommandList: CommandListHandle, pIsImmediate: CData, /
+    ) -> int: ...
+    def zeCommandListGetDeviceHandle(
+        self, hCommandList: CommandListHandle, phDevice: CData, /
+    ) -> int: ...
     def zeCommandListHostSynchronize(
         self, hCommandList: CommandListHandle, timeout: int, /
     ) -> int: ...

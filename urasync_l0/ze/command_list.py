@@ -21,6 +21,14 @@ INFINITE = 2**64 - 1
 EventArray = NewType("EventArray", CData)
 
 
+class Priority(IntEnum):
+    """``ze_command_queue_priority_t``."""
+
+    NORMAL = lib.ZE_COMMAND_QUEUE_PRIORITY_NORMAL
+    LOW = lib.ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW
+    HIGH = lib.ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH
+
+
 class MemoryAdvice(IntEnum):
     """``ze_memory_advice_t``."""
 
@@ -57,6 +65,7 @@ def create_immediate(
     ordinal: int = 0,
     index: int = 0,
     in_order: bool = True,
+    priority: Priority = Priority.NORMAL,
 ) -> CommandListHandle:
     """An asynchronous immediate list on a device.
 
@@ -73,7 +82,7 @@ def create_immediate(
     description.index = index
     description.flags = lib.ZE_COMMAND_QUEUE_FLAG_IN_ORDER if in_order else 0
     description.mode = lib.ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS
-    description.priority = lib.ZE_COMMAND_QUEUE_PRIORITY_NORMAL
+    description.priority = priority
     handle = ffi.new("ze_command_list_handle_t *")
     code = lib.zeCommandListCreateImmediate(context, device, description, handle)
     check(code, "zeCommandListCreateImmediate", f"The queue is {index} of group {ordinal}")
@@ -83,6 +92,32 @@ def create_immediate(
 def destroy(command_list: CommandListHandle) -> None:
     """Destroy a list; its commands must be complete."""
     check(lib.zeCommandListDestroy(command_list), "zeCommandListDestroy")
+
+
+def is_immediate(command_list: CommandListHandle) -> bool:
+    """Whether a list is an immediate one.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If the loader has no zeCommandListIsImmediate.
+    """
+    answer = ffi.new("ze_bool_t *")
+    check(lib.zeCommandListIsImmediate(command_list, answer), "zeCommandListIsImmediate")
+    return bool(answer[0])
+
+
+def get_device(command_list: CommandListHandle) -> DeviceHandle:
+    """The device of a list.
+
+    Raises
+    ------
+    UnsupportedFeatureError
+        If the loader has no zeCommandListGetDeviceHandle.
+    """
+    device = ffi.new("ze_device_handle_t *")
+    check(lib.zeCommandListGetDeviceHandle(command_list, device), "zeCommandListGetDeviceHandle")
+    return DeviceHandle(device[0])
 
 
 def append_signal_event(command_list: CommandListHandle, event: EventHandle) -> None:

@@ -32,6 +32,16 @@ AnyHandle = (
 )
 
 
+def command_list_from(value: int) -> CommandListHandle:
+    """The list of a number that somebody was given for it."""
+    return CommandListHandle(ffi.cast("ze_command_list_handle_t", value))
+
+
+def event_from(value: int) -> EventHandle:
+    """The event of a number that somebody was given for it."""
+    return EventHandle(ffi.cast("ze_event_handle_t", value))
+
+
 def context_from(value: int) -> ContextHandle:
     """The context of a number that somebody was given for it."""
     return ContextHandle(ffi.cast("ze_context_handle_t", value))

@@ -14,6 +14,8 @@ typedef enum {
 
 typedef enum {
     ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
+    ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW,
+    ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH,
     ...
 } ze_command_queue_priority_t;
 
@@ -44,6 +46,10 @@ ze_result_t zeCommandListCreateImmediate(ze_context_handle_t hContext, ze_device
                                          const ze_command_queue_desc_t *altdesc,
                                          ze_command_list_handle_t *phCommandList);
 ze_result_t zeCommandListDestroy(ze_command_list_handle_t hCommandList);
+ze_result_t zeCommandListIsImmediate(ze_command_list_handle_t hCommandList,
+                                     ze_bool_t *pIsImmediate);
+ze_result_t zeCommandListGetDeviceHandle(ze_command_list_handle_t hCommandList,
+                                         ze_device_handle_t *phDevice);
 ze_result_t zeCommandListHostSynchronize(ze_command_list_handle_t hCommandList, uint64_t timeout);
 
 ze_result_t zeCommandListAppendSignalEvent(ze_command_list_handle_t hCommandList,

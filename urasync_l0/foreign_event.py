@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Events that somebody else made.
+
+Nobody here knows where such an event is signalled, so each has an order of its own: queues and the
+host can wait for it, and whoever waits is ordered after it, but it proves nothing about any other
+queue. That it has happened is learned by asking the driver.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from urasync_l0.event_source import EventSource, NativeEvent
+from urasync_l0.pool import OrderDomain, QueueOrder
+from urasync_l0.result import UrError
+from urasync_l0.ze.handles import EventHandle
+
+
+class ForeignEvent(NativeEvent):
+    """An event of somebody else's. ``waiters``: for each waiting queue, its last wait's number."""
+
+    __slots__ = ("is_owned", "waiters")
+
+    def __init__(
+        self, source: ForeignEvents, handle: EventHandle, order: QueueOrder, is_owned: bool
+    ) -> None:
+        super().__init__(source, handle)
+        self.is_owned = is_owned
+        self.waiters: dict[QueueOrder, int] = {}
+        with order.lock:
+            order.advance()
+            self.mark = order.mark_here()
+
+
+class ForeignEvents(EventSource):
+    """The foreign events of a context. Any thread may call.
+
+    Those that it owns are destroyed when they are released, have happened, and every queue that
+    waits for them is known to have passed the wait; what is left by then goes with the context.
+    """
+
+    def __init__(self, domain: OrderDomain) -> None:
+        super().__init__()
+        self._domain = domain
+        self._released: list[ForeignEvent] = []
+
+    def adopt(self, handle: EventHandle, *, is_owned: bool) -> ForeignEvent:
+        """An event over a native one."""
+        self.recycle()
+        event = ForeignEvent(self, handle, self._domain.place_of_its_own(), is_owned)
+        if is_owned:
+            self._all.add(event)
+        return event
+
+    def _create(self) -> NativeEvent:
+        raise AssertionError("foreign events are adopted")
+
+    def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
+        """Keep the event from being destroyed before ``order``'s queue has passed the wait."""
+        assert isinstance(event, ForeignEvent)
+        with self.lock:
+            event.waiters[order] = max(number, event.waiters.get(order, 0))
+
+    def give_back(self, event: NativeEvent) -> None:
+        """Take an event back that nobody holds any more."""
+        assert isinstance(event, ForeignEvent)
+        if event.is_owned:
+            self._released.append(event)
+
+    def recycle(self) -> None:
+        """Destroy what can go."""
+        if not self._released:
+            return
+        with self.lock:
+            released, self._released = self._released, []
+        kept = []
+        for event in released:
+            passed = all(number <= order.completed for order, number in event.waiters.items())
+            if not (passed and (event.mark.is_complete() or self._has_happened(event))):
+                kept.append(event)
+                continue
+            with suppress(UrError):  # then it goes with the context
+                self._destroy(event.handle)
+                self._all.discard(event)
+        with self.lock:
+            self._released += kept
+
+    def _has_happened(self, event: ForeignEvent) -> bool:
+        with suppress(UrError):
+            return event.query()
+        return False

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Queues and events of a context: new ones, and those over native objects of somebody else's."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from urasync_l0.device import Device
+from urasync_l0.enums import NO_QUEUE_FLAGS, Command, QueueFlag
+from urasync_l0.native_context import NativeContext
+from urasync_l0.native_list import NativeList, checked_flags, create_native_list
+from urasync_l0.recorded_event import Event
+from urasync_l0.result import InvalidDeviceError, UnsupportedFeatureError
+from urasync_l0.ze import command_list as ze_list
+from urasync_l0.ze import loader
+from urasync_l0.ze.handles import (
+    CommandListHandle,
+    command_list_from,
+    event_from,
+    handle_value,
+)
+
+if TYPE_CHECKING:
+    from urasync_l0.adapter import Adapter
+    from urasync_l0.context import Context
+    from urasync_l0.queue import Queue
+
+
+class QueueContext(ABC):
+    """A context as far as it makes queues and events; `Context` adds the rest."""
+
+    native: NativeContext
+    devices: Sequence[Device]
+    _adapter: Adapter
+
+    @abstractmethod
+    def position(self, device: Device | int | None) -> int:
+        """The place of a device, by default the first, among those of the context."""
+
+    def create_queue(
+        self,
+        device: Device | int | None = None,
+        *,
+        flags: QueueFlag | int = NO_QUEUE_FLAGS,
+        index: int | None = None,
+    ) -> Queue:
+        """A new queue on a device, by default the first.
+
+        Parameters
+        ----------
+        flags
+            ``PROFILING_ENABLE``: its events tell when their commands ran (`Event.profile`).
+            ``PRIORITY_LOW``, ``PRIORITY_HIGH``: that of the native queue.
+            ``OUT_OF_ORDER_EXEC_MODE_ENABLE``: accepted; commands run in order all the same.
+            ``SUBMISSION_BATCHED``, ``SUBMISSION_IMMEDIATE``: accepted; commands are submitted at
+            once. ``DISCARD_EVENTS``: accepted; a command without an event costs none anyway, and
+            one that asks for an event still gets it. ``USE_DEFAULT_STREAM``,
+            ``SYNC_WITH_DEFAULT_STREAM``, ``LOW_POWER_EVENTS_SUPPORT_EXP``: accepted, as hints that
+            mean nothing here.
+        index
+            Which of the device's compute queues it uses; None lets new queues take turns.
+
+        Raises
+        ------
+        InvalidDeviceError
+            If the context does not have the device.
+        InvalidEnumerationError
+            If there is a flag that does not exist.
+        InvalidQueuePropertiesError
+            If two flags exclude each other, or the queue is to be on the device.
+        InvalidValueError
+            If the device has no queue of that index.
+        UnsupportedFeatureError
+            If events with time stamps are asked for and the driver has none.
+        """
+        chosen = self._open(device)
+        checked = checked_flags(flags)
+        if checked & QueueFlag.PROFILING_ENABLE:
+            self.native.event_source(chosen, timestamps=True)
+        return self._queue(create_native_list(self.native, chosen, checked, index))
+
+    def create_queue_with_native_handle(
+        self,
+        handle: CommandListHandle | int,
+        device: Device | int | None = None,
+        *,
+        flags: QueueFlag | int = NO_QUEUE_FLAGS,
+        is_owned: bool = False,
+    ) -> Queue:
+        """A queue over an immediate list that somebody else made, which must be in-order.
+
+        Others may go on appending to the list, but no two threads may at the same time. It must not
+        be destroyed before the queue is closed. Closing the queue waits for the list, and destroys
+        it if it is owned.
+
+        Parameters
+        ----------
+        device
+            The list's device; None to ask the driver.
+
+        Raises
+        ------
+        InvalidDeviceError
+            If the context does not have the device, or if the driver cannot be asked and the
+            context has several.
+        UnsupportedFeatureError
+            If the list is no immediate one.
+        """
+        native = command_list_from(handle) if isinstance(handle, int) else handle
+        if self.native.attention:
+            self.native.attend()
+        chosen = self._device_of(native) if device is None else self._open(device)
+        if loader.has("zeCommandListIsImmediate") and not ze_list.is_immediate(native):
+            raise UnsupportedFeatureError(
+                f"The list {handle_value(native):#x} is no immediate list; queues need one."
+            )
+        checked = checked_flags(flags)
+        if checked & QueueFlag.PROFILING_ENABLE:
+            self.native.event_source(chosen, timestamps=True)
+        return self._queue(NativeList(chosen, native, checked, is_owned))
+
+    def create_event_with_native_handle(self, handle: int, *, is_owned: bool = False) -> Event:
+        """An event over a native one that somebody else made and signals.
+
+        The host and every queue of the context can wait for it. It must not be reset or destroyed
+        before the event is released and the queues have passed their waits; if it is owned, it is
+        destroyed then. It proves nothing about the order of any queue of ours, so memory that a
+        queue freed before it is not known to be free by it.
+        """
+        if self.native.attention:
+            self.native.attend()
+        native = self.native.foreign_events.adopt(event_from(handle), is_owned=is_owned)
+        return Event(None, native, Command.ENQUEUE_NATIVE_EXP, cast("Context", self))
+
+    def _open(self, device: Device | int | None) -> Device:
+        if self.native.attention:
+            self.native.attend()
+        return self.devices[self.position(device)]
+
+    def _device_of(self, native: CommandListHandle) -> Device:
+        if not loader.has("zeCommandListGetDeviceHandle"):
+            if len(self.devices) == 1:
+                return self.devices[0]
+            raise InvalidDeviceError(
+                f"The loader cannot tell which of the context's {len(self.devices)} devices the "
+                f"list {handle_value(native):#x} belongs to; name the device."
+            )
+        wanted = handle_value(ze_list.get_device(native))
+        for device in self.devices:
+            if handle_value(device.handle) == wanted:
+                return device
+        raise InvalidDeviceError(
+            f"The list {handle_value(native):#x} belongs to no device of the context."
+        )
+
+    def _queue(self, native: NativeList) -> Queue:
+        self.native.close_abandoned()
+        return self._adapter.create_queue(cast("Context", self), native)
