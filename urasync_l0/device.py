@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -277,3 +278,14 @@ class Device:
             if group.flags & _NEEDED == _NEEDED and group.num_queues:
                 return group.num_queues
         return 0
+
+
+def memory_position(devices: Sequence[Device], device: Device) -> int:
+    """The place of the first device with the same memory, and so the same native handle."""
+    wanted = device.native_value
+    return next(place for place, each in enumerate(devices) if each.native_value == wanted)
+
+
+def distinct_handles(devices: Iterable[Device]) -> list[DeviceHandle]:
+    """The native handles of devices, each once, in order."""
+    return list({each.native_value: each.handle for each in devices}.values())
