@@ -16,10 +16,11 @@ from weakref import WeakValueDictionary
 
 from urasync_l0.adapter import find_adapter
 from urasync_l0.allocation import Allocation
-from urasync_l0.device import Device
+from urasync_l0.device import Device, distinct_handles, memory_position
 from urasync_l0.enums import NO_POOL_FLAGS, UsmPoolFlag, UsmType
 from urasync_l0.native_context import Finalizer, NativeContext
-from urasync_l0.platform import Platform, default_platform
+from urasync_l0.peer_access import PeerContext, grants_of
+from urasync_l0.platform import default_platform
 from urasync_l0.pool import GRANULE, HeapKey, HeapSource, ReusePolicy, UserMemory
 from urasync_l0.pool import Pool as PoolCore
 from urasync_l0.queue_context import QueueContext
@@ -29,8 +30,8 @@ from urasync_l0.result import (
     InvalidValueError,
     UrError,
 )
-from urasync_l0.usm_context import UsmContext
 from urasync_l0.timeout import checked_timeout
+from urasync_l0.usm_context import UsmContext
 from urasync_l0.usm_memory import (
     HOST_INDEX,
     ExpandingSegments,
@@ -51,7 +52,7 @@ DROPPED_TIMEOUT_NS = 10_000_000
 part of that, and a busy one is left for later."""
 
 
-class Context(QueueContext, UsmContext):
+class Context(QueueContext, UsmContext, PeerContext):
     """Devices with their pools, and the queues on them. Any thread may use it. Sizes are bytes.
 
     Parameters
@@ -62,7 +63,8 @@ class Context(QueueContext, UsmContext):
         "system" or "software"; None for the process's earlier choice, else URASYNC_L0_DRIVER, else
         the system's. A process has one driver.
     devices
-        Devices of the platform, or their numbers; None for all.
+        Devices of one platform, sub-devices and compute slices too, or numbers of root devices;
+        None for all root devices. A device serves its own queues and pools only, not its parts'.
     expanding_segments
         Whether device memory is mapped page by page: "on", "off", or "auto" for where other
         libraries know such memory too. None for URASYNC_L0_EXPANDING_SEGMENTS, else "auto". Where
@@ -101,10 +103,10 @@ class Context(QueueContext, UsmContext):
         loader.choose_driver(driver)
         self.driver_name: DriverName = loader.initialise().name
         _close_dropped()
-        self.platform = default_platform()
-        self.devices = _chosen(self.platform, devices)
+        self.devices = _chosen(devices)
+        self.platform = self.devices[0].platform
         handle = native_handle or ze_context.create(
-            self.platform.handle, [d.handle for d in self.devices]
+            self.platform.handle, distinct_handles(self.devices)
         )
         try:
             sources = heap_sources(handle, self.devices, expanding)
@@ -124,13 +126,14 @@ class Context(QueueContext, UsmContext):
             raise
         native.is_handle_owned = native_handle is None or is_native_handle_owned
         self.pools_of_cores = WeakValueDictionary()
-        self.current_pools = tuple(CurrentPool(pool) for pool in self._device_pools())
+        self.current_pools = tuple(self._device_pools())
         self.host_pool = self._make_pool("host pool", None, {(UsmType.HOST, HOST_INDEX)})
         finalizer = _ContextFinalizer(self, _dropped.append)
         finalizer.native = native
         native.watch(finalizer)
         self._finalizer = finalizer
         _open.add(native)
+        grants_of(self._adapter.name).join(self)
 
     def __repr__(self) -> str:
         state = ", closed" if self.native.is_closed else ""
@@ -216,7 +219,7 @@ class Context(QueueContext, UsmContext):
         else:
             position = self.position(device)
             chosen = self.devices[position]
-            name = f"pool of device {chosen.index}"
+            name = f"pool of device {chosen.path}"
             keys = {(UsmType.DEVICE, position), (UsmType.SHARED, position)}
         sources = {
             key: replace(self.native.sources[key], minimum=minimum_driver_allocation)
@@ -295,10 +298,17 @@ class Context(QueueContext, UsmContext):
         pool.buffer = buffer
         return pool
 
-    def _device_pools(self) -> Iterable[Pool]:
-        for position, device in enumerate(self.devices):
-            keys = {(UsmType.DEVICE, position), (UsmType.SHARED, position)}
-            yield self._make_pool(f"default pool of device {device.index}", device, keys)
+    def _device_pools(self) -> Iterable[CurrentPool]:
+        made: list[CurrentPool] = []
+        for place, device in enumerate(self.devices):
+            position = memory_position(self.devices, device)
+            if position == place:
+                keys = {(UsmType.DEVICE, position), (UsmType.SHARED, position)}
+                name = f"default pool of device {device.path}"
+                made.append(CurrentPool(self._make_pool(name, device, keys)))
+            else:
+                made.append(made[position])
+        return made
 
     def _make_pool(
         self,
@@ -311,20 +321,31 @@ class Context(QueueContext, UsmContext):
         return Pool(self, core, device, frozenset(keys), is_default=True)
 
     def position(self, device: Device | int | None) -> int:
-        """The place of a device, by default the first, among those of the context.
+        """Where a device's memory stands among those of the context: devices that share a native
+        handle share their memory, and have the place of the first of them.
 
         Raises
         ------
         InvalidDeviceError
             If the context does not have the device.
         """
+        return memory_position(self.devices, self.member(device))
+
+    def member(self, device: Device | int | None) -> Device:
+        """A device of the context, by default the first, or the one at a place.
+
+        Raises
+        ------
+        InvalidDeviceError
+            If the context does not have it.
+        """
         if device is None:
-            return 0
+            return self.devices[0]
         if isinstance(device, Device):
             if device in self.devices:
-                return self.devices.index(device)
+                return device
         elif 0 <= device < len(self.devices):
-            return device
+            return self.devices[device]
         raise InvalidDeviceError(
             f"The context has no device {device!r}; it has {', '.join(map(repr, self.devices))}."
         )
@@ -406,17 +427,20 @@ atexit.register(_close_all)
 os.register_at_fork(after_in_child=_disown_all)
 
 
-def _chosen(platform: Platform, devices: Iterable[Device | int] | None) -> Sequence[Device]:
+def _chosen(devices: Iterable[Device | int] | None) -> Sequence[Device]:
     if devices is None:
-        return platform.devices
+        return default_platform().devices
     chosen: list[Device] = []
     for device in devices:
         if isinstance(device, int):
+            platform = default_platform()
             if not 0 <= device < len(platform.devices):
                 raise InvalidDeviceError(f"{platform!r} has no device {device}.")
             device = platform.devices[device]
-        elif device not in platform.devices:
-            raise InvalidDeviceError(f"{device!r} does not belong to {platform!r}.")
+        if chosen and device.platform is not chosen[0].platform:
+            raise InvalidDeviceError(
+                f"{device!r} does not belong to {chosen[0].platform!r}, as {chosen[0]!r} does."
+            )
         if device not in chosen:
             chosen.append(device)
     if not chosen:

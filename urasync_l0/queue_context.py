@@ -36,8 +36,8 @@ class QueueContext(ABC):
     _adapter: Adapter
 
     @abstractmethod
-    def position(self, device: Device | int | None) -> int:
-        """The place of a device, by default the first, among those of the context."""
+    def member(self, device: Device | int | None) -> Device:
+        """A device of the context, by default the first, or the one at a place."""
 
     def create_queue(
         self,
@@ -137,7 +137,7 @@ class QueueContext(ABC):
     def _open(self, device: Device | int | None) -> Device:
         if self.native.attention:
             self.native.attend()
-        return self.devices[self.position(device)]
+        return self.member(device)
 
     def _device_of(self, native: CommandListHandle) -> Device:
         if not loader.has("zeCommandListGetDeviceHandle"):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Literal, cast, get_args
 
-from urasync_l0.device import Device
+from urasync_l0.device import Device, memory_position
 from urasync_l0.enums import UsmType
 from urasync_l0.pool import STEP, HeapKey, HeapSource, PhysicalPages
+from urasync_l0.residency import Residency
 from urasync_l0.result import DeviceLostError, InvalidValueError, UrError
 from urasync_l0.ze import memory as ze_memory
 from urasync_l0.ze import virtual_memory as ze_virtual
@@ -46,6 +47,8 @@ class UsmMemory:
         The device that the memory belongs to; None for host memory.
     maximum_allocation
         The largest allocation that the device or devices can give.
+    residency
+        Where device memory is resident beside its device; None for other kinds.
     """
 
     def __init__(
@@ -54,7 +57,9 @@ class UsmMemory:
         kind: UsmType,
         device: Device | None,
         maximum_allocation: int,
+        residency: Residency | None = None,
     ) -> None:
+        self.residency = residency
         self._context = context
         self._kind = kind
         self._device = device
@@ -71,7 +76,15 @@ class UsmMemory:
             return ze_memory.alloc_host(self._context, size, ALIGNMENT)
         if self._kind is UsmType.SHARED:
             return ze_memory.alloc_shared(self._context, self._device.handle, size, ALIGNMENT)
-        return ze_memory.alloc_device(self._context, self._device.handle, size, ALIGNMENT)
+        address = ze_memory.alloc_device(self._context, self._device.handle, size, ALIGNMENT)
+        if self.residency is not None:
+            try:
+                self.residency.enter(address, size)
+            except BaseException:
+                with suppress(UrError):  # what failed first matters more
+                    ze_memory.free(self._context, address)
+                raise
+        return address
 
     def free(self, address: int) -> None:
         """Give an allocation back.
@@ -79,14 +92,25 @@ class UsmMemory:
         The plain free, not the blocking one: the core has proved that nothing uses the memory, and
         a driver that waits for more than that would stall a trim behind an unrelated queue.
         """
-        ze_memory.free(self._context, address)
+        residency = self.residency
+        if residency is None:
+            ze_memory.free(self._context, address)
+            return
+        size = residency.leave(address, evict=False)
+        try:
+            ze_memory.free(self._context, address)
+        except BaseException:
+            with suppress(UrError):
+                residency.enter(address, size)
+            raise
 
 
 class MappedMemory:
     """A device's memory, mapped page by page; sizes are bytes."""
 
-    def __init__(self, context: ContextHandle, device: Device) -> None:
+    def __init__(self, context: ContextHandle, device: Device, residency: Residency) -> None:
         self._context = context
+        self._residency = residency
         self._device = device.handle
         self._page_size = max(ze_virtual.query_page_size(context, device.handle, STEP), STEP)
 
@@ -114,10 +138,22 @@ class MappedMemory:
     def map(self, address: int, size: int, pages: PhysicalPages) -> None:
         """Map physical memory for reading and writing."""
         ze_virtual.map_memory(self._context, address, size, cast(PhysicalMemHandle, pages))
+        try:
+            self._residency.enter(address, size)
+        except BaseException:
+            with suppress(UrError):  # what failed first matters more
+                ze_virtual.unmap(self._context, address, size)
+            raise
 
     def unmap(self, address: int, size: int) -> None:
-        """Unmap a range."""
-        ze_virtual.unmap(self._context, address, size)
+        """Unmap what was mapped in one call."""
+        self._residency.leave(address, evict=True)
+        try:
+            ze_virtual.unmap(self._context, address, size)
+        except BaseException:
+            with suppress(UrError):
+                self._residency.enter(address, size)
+            raise
 
 
 def choose_expanding_segments(setting: str | None) -> ExpandingSegments:
@@ -144,10 +180,13 @@ def heap_sources(
     """Where the memory of each kind and each of the context's devices comes from."""
     sources: dict[HeapKey, HeapSource] = {}
     for position, device in enumerate(devices):
+        if memory_position(devices, device) != position:
+            continue  # the same memory again
         largest = device.max_allocation
-        virtual = probe(context, device, expanding)
+        residency = Residency(context)
+        virtual = probe(context, device, expanding, residency)
         sources[UsmType.DEVICE, position] = HeapSource(
-            UsmMemory(context, UsmType.DEVICE, device, largest),
+            UsmMemory(context, UsmType.DEVICE, device, largest, residency),
             virtual,
             0 if virtual is None else _range_size(device, virtual.page_size),
         )
@@ -160,8 +199,15 @@ def heap_sources(
     return sources
 
 
+def residency_of(source: HeapSource) -> Residency:
+    """Where the memory of a device's source, which `heap_sources` made, is resident."""
+    residency = cast(UsmMemory, source.memory).residency
+    assert residency is not None
+    return residency
+
+
 def probe(
-    context: ContextHandle, device: Device, expanding: ExpandingSegments
+    context: ContextHandle, device: Device, expanding: ExpandingSegments, residency: Residency
 ) -> MappedMemory | None:
     """The device's mapped memory, or None when the setting or the driver rules it out.
 
@@ -172,7 +218,7 @@ def probe(
         return None
     try:
         with ExitStack() as undo:
-            memory = MappedMemory(context, device)
+            memory = MappedMemory(context, device, residency)
             page = memory.page_size
             address = memory.reserve(page)
             undo.callback(memory.release, address, page)

@@ -59,7 +59,7 @@ class UsmQueue:
         self._live = self.native.live
         self._drop = self.native.attention.append
         self._claim = self.native.registry.claim
-        position = self.native.devices.index(self.device)
+        position = context.position(self.device)
         current = context.current_pools[position]
         self._routes: dict[UsmType, _Route] = {}
         self._device_route = self._routes[UsmType.DEVICE] = _Route(

@@ -8,6 +8,7 @@ wrong, then calls what the objects call, and writes its out-pointers last.
 from urasync_l0.entry_points.adapter import AdapterEntryPoints
 from urasync_l0.entry_points.context import ContextEntryPoints
 from urasync_l0.entry_points.device import DeviceEntryPoints
+from urasync_l0.entry_points.peer_access import PeerAccessEntryPoints
 from urasync_l0.entry_points.platform import PlatformEntryPoints
 from urasync_l0.entry_points.usm import UsmEntryPoints
 from urasync_l0.entry_points.usm_enqueue import UsmEnqueueEntryPoints
@@ -20,6 +21,7 @@ class EntryPoints(
     AdapterEntryPoints,
     PlatformEntryPoints,
     DeviceEntryPoints,
+    PeerAccessEntryPoints,
     ContextEntryPoints,
     UsmEntryPoints,
     UsmPoolEntryPoints,
