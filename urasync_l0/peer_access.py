@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Peer access: commands of one device that use the device memory of another.
 
-Nobody has it by default. It is granted to a device for all device memory of a peer, by one context
-(`PeerContext`) or, under the UR names, in all contexts of an adapter (`PeerGrants`). Shared and host
-memory need no grant.
+Nobody has it by default. It is granted to a device for all device memory of a peer: by one context
+(`PeerContext`) or, under the UR names, in all contexts of an adapter (`PeerGrants`). Shared memory
+and host memory need no grant.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ def check_grant(device: Device, peer: Device) -> None:
         If the device cannot reach the peer's memory.
     """
     if device.native_value == peer.native_value:
-        raise InvalidDeviceError(
-            f"{device!r} and its peer have the same memory; it needs no grant."
-        )
+        raise InvalidDeviceError(f"{device!r} needs no grant for memory of its own.")
     if device.platform is not peer.platform:
         raise InvalidDeviceError(f"{device!r} and {peer!r} belong to different drivers.")
     if not device.can_access_peer(peer):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Contexts and queues of both adapters, on the chosen driver, with nothing left behind."""
 
+import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
@@ -8,6 +9,7 @@ import pytest
 
 from tests.helpers.usm import KINDS, TIMEOUT_NS
 from urasync_l0 import Context, Queue, UsmType
+from urasync_l0.platform import default_platform
 from urasync_l0.ze import loader
 from urasync_l0.ze.loader import DriverName
 
@@ -25,12 +27,19 @@ def driver(request: pytest.FixtureRequest) -> DriverName:
 
 
 @pytest.fixture(scope="session")
-def _session_controls(driver: DriverName) -> "Controls | None":
+def device_index(driver: DriverName) -> int:
+    """The device of this process: the workers of pytest-xdist spread over those of the driver."""
+    number = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    return int(number) % len(default_platform().devices)
+
+
+@pytest.fixture(scope="session")
+def _session_controls(driver: DriverName, device_index: int) -> "Controls | None":
     if driver != "software":
         return None
     from urasync_l0.software_driver.controls import Controls
 
-    return Controls()
+    return Controls(device_index)
 
 
 @pytest.fixture
@@ -44,14 +53,18 @@ def controls(_session_controls: "Controls | None") -> "Iterator[Controls]":
 
 @pytest.fixture
 def make_context(
-    driver: DriverName, adapter: str, _session_controls: "Controls | None"
+    driver: DriverName, adapter: str, device_index: int, _session_controls: "Controls | None"
 ) -> Iterator[Callable[..., Context]]:
-    """Makes contexts; at the end they are closed, and every native object must be gone."""
+    """Makes contexts; at the end they are closed, and every native object must be gone.
+
+    A context that names no devices is on the device of this process alone.
+    """
     before = None if _session_controls is None else _session_controls.live_objects()
     made: list[Context] = []
 
     def make(**arguments: object) -> Context:
-        context = Context(adapter, driver, **arguments)  # type: ignore[arg-type]
+        devices = {"devices": [device_index]}
+        context = Context(adapter, driver, **(devices | arguments))  # type: ignore[arg-type]
         made.append(context)
         return context
 
@@ -66,7 +79,7 @@ def make_context(
 
 @pytest.fixture
 def context(make_context: Callable[..., Context]) -> Context:
-    """A context on all devices."""
+    """A context on the device of this process."""
     return make_context()
 
 

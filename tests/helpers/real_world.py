@@ -197,7 +197,7 @@ class RealWorld(World[RealQueue, RealEvent, Pool]):
     ) -> None:
         self.controls = controls
         self.before = controls.live_objects()
-        self.device_memory = controls.device_memory()
+        self.device_memory = controls.device_memory(0)
         controls.set_device_memory(0, device_memory)
         self.oracle: _DriverOracle = _DriverOracle()
         self.queues: list[RealQueue] = []
@@ -397,7 +397,7 @@ class RealWorld(World[RealQueue, RealEvent, Pool]):
     def end(self, *, clean: bool) -> None:
         try:
             self.controls.clear_failures()
-            self.controls.open_all_gates()
+            self.controls.open_all_gates(0)
             assert self.context.close(TIMEOUT_NS)
             if clean:
                 assert self.controls.live_objects() == self.before

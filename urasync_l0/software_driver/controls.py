@@ -113,13 +113,19 @@ class Gate:
 class Controls:
     """The controls of the software driver in this process.
 
+    Parameters
+    ----------
+    device_index
+        The device that methods mean which get no other index.
+
     Raises
     ------
     DriverNotFoundError
         If the driver was not built.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, device_index: int = 0) -> None:
+        self._device_index = device_index
         self._library: Any = ffi.dlopen(library_path())
         version = self._library.urasync_controls_version()
         if version != _VERSION:
@@ -134,20 +140,20 @@ class Controls:
         """The gate of an immediate command list or a command queue, as it is now."""
         return Gate(self, list_handle)
 
-    def close_gate_of_new_lists(self, device_index: int = 0) -> None:
+    def close_gate_of_new_lists(self, device_index: int | None = None) -> None:
         """Let lists and queues that are created on the device from now on begin with a closed gate.
 
         Counts, as `Gate.close` does; undone by `open_gate_of_new_lists`.
         """
-        self._call("urasync_gate_close_new", device_index)
+        self._call("urasync_gate_close_new", self._index(device_index))
 
-    def open_gate_of_new_lists(self, device_index: int = 0) -> None:
+    def open_gate_of_new_lists(self, device_index: int | None = None) -> None:
         """Undo one `close_gate_of_new_lists`; lists made meanwhile keep their gates as they are."""
-        self._call("urasync_gate_open_new", device_index)
+        self._call("urasync_gate_open_new", self._index(device_index))
 
-    def open_all_gates(self, device_index: int = 0) -> None:
+    def open_all_gates(self, device_index: int | None = None) -> None:
         """Open all gates of the device's lists and queues wholly, and lift all their limits."""
-        self._call("urasync_gate_open_all", device_index)
+        self._call("urasync_gate_open_all", self._index(device_index))
 
     def limit_gate(self, list_handle: int, number: int | None) -> None:
         """Let only the first `number` commands of a list run; None lets all run."""
@@ -211,19 +217,19 @@ class Controls:
         """Number of root devices and sub-devices; 0 before the driver is initialised."""
         return int(self._library.urasync_device_count())
 
-    def set_device_memory(self, device_index: int, nbytes: int) -> None:
+    def set_device_memory(self, device_index: int | None, nbytes: int) -> None:
         """Set the limit of the device's memory; it may lie below what is in use."""
-        self._call("urasync_device_memory_set_limit", device_index, nbytes)
+        self._call("urasync_device_memory_set_limit", self._index(device_index), nbytes)
 
-    def device_memory(self, device_index: int = 0) -> int:
+    def device_memory(self, device_index: int | None = None) -> int:
         """Limit of the device's memory in bytes."""
         return self._bytes("urasync_device_memory_limit", device_index)
 
-    def used_device_memory(self, device_index: int = 0) -> int:
+    def used_device_memory(self, device_index: int | None = None) -> int:
         """Bytes of the device's memory that allocations and physical memory objects take."""
         return self._bytes("urasync_device_memory_used", device_index)
 
-    def free_device_memory(self, device_index: int = 0) -> int:
+    def free_device_memory(self, device_index: int | None = None) -> int:
         """Bytes of the device's memory that can still be allocated."""
         return self._bytes("urasync_device_memory_free", device_index)
 
@@ -300,9 +306,12 @@ class Controls:
     def _kind_name(self, kind: int) -> str:
         return _text(self._library.urasync_object_kind_name(kind))
 
-    def _bytes(self, function: str, device_index: int) -> int:
+    def _index(self, device_index: int | None) -> int:
+        return self._device_index if device_index is None else device_index
+
+    def _bytes(self, function: str, device_index: int | None) -> int:
         nbytes = ffi.new("uint64_t *")
-        self._call(function, device_index, nbytes)
+        self._call(function, self._index(device_index), nbytes)
         return int(nbytes[0])
 
     def _call(self, function: str, *arguments: Any) -> None:
