@@ -290,6 +290,20 @@ class CommandList(ABC):
 
     # -- finish and close --------------------------------------------------------------------------
 
+    def is_empty(self) -> bool:
+        """Whether everything appended so far is complete. Waits for nothing; may place a marker."""
+        order = self.order
+        if self._is_destroyed:
+            return True
+        if not self.native.is_owned:
+            # What its owner appends is counted nowhere, so only a new marker covers it.
+            marker = self.append_marker()
+            try:
+                return marker.query()
+            finally:
+                marker.release()
+        return order.sequence <= order.completed or observe(order, order.sequence)
+
     def synchronise(self, timeout_ns: int | None) -> bool:
         """Wait until everything appended so far is complete; tell whether it is.
 

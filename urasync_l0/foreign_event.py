@@ -45,10 +45,13 @@ class ForeignEvents(EventSource):
         self._released: list[ForeignEvent] = []
 
     def adopt(self, handle: EventHandle, *, is_owned: bool) -> ForeignEvent:
-        """An event over a native one."""
+        """An event over a native one; over the null handle, one that has happened."""
         self.recycle()
         event = ForeignEvent(self, handle, self._domain.place_of_its_own(), is_owned)
-        if is_owned:
+        if not handle:
+            event.is_owned = False
+            self._domain.complete(event.mark)
+        elif is_owned:
             self._all.add(event)
         return event
 

@@ -40,4 +40,4 @@ class LegacyAdapter(EntryPoints):
         return ImmediateQueue(context, AsyncAlloc(context.native, native))
 
 
-register(LegacyAdapter())  # type: ignore[arg-type]  # entries are still missing
+register(LegacyAdapter())

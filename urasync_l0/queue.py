@@ -10,7 +10,7 @@ from urasync_l0.command_list import CommandList, Transfer
 from urasync_l0.enums import Command, QueueFlag
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.recorded_event import Event
-from urasync_l0.result import UrError
+from urasync_l0.result import DeviceLostError, UrError
 from urasync_l0.transfer import Copy, operand, plan_fill, transfer_size
 from urasync_l0.usm_queue import UsmQueue
 from urasync_l0.wait_list import NO_WAITS, resolve
@@ -233,6 +233,16 @@ class Queue(UsmQueue):
             return None
         native, _ = self.command_list.place(waits.events, signal=event, is_timed=is_timed)
         return None if native is None else Event(self, native, command)
+
+    def is_empty(self) -> bool:
+        """Whether everything appended so far is complete. Waits for nothing."""
+        if self._attention:
+            self._attend()
+        try:
+            return self.command_list.is_empty()
+        except DeviceLostError as error:
+            self.native.lose(error)
+            raise
 
     def finish(self, timeout_ns: int | None = None) -> bool:
         """Block until everything appended so far is complete, at most ``timeout_ns`` nanoseconds.

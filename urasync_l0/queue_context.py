@@ -127,7 +127,8 @@ class QueueContext(ABC):
         The host and every queue of the context can wait for it. It must not be reset or destroyed
         before the event is released and the queues have passed their waits; if it is owned, it is
         destroyed then. It proves nothing about the order of any queue of ours, so memory that a
-        queue freed before it is not known to be free by it.
+        queue freed before it is not known to be free by it. The handle 0 gives an event that has
+        happened.
         """
         if self.native.attention:
             self.native.attend()

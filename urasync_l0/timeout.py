@@ -22,6 +22,6 @@ def checked_timeout(timeout_ns: int | None) -> int:
     timeout_ns = operator.index(timeout_ns)
     if not 0 <= timeout_ns <= INFINITE:
         raise InvalidValueError(
-            f"The time-out is {timeout_ns} nanoseconds; it must be 0 to 2**64 - 1, or None for ever."
+            f"The time-out is {timeout_ns} ns; it must be 0 to 2**64 - 1, or None for ever."
         )
     return timeout_ns

@@ -8,8 +8,10 @@ wrong, then calls what the objects call, and writes its out-pointers last.
 from urasync_l0.entry_points.adapter import AdapterEntryPoints
 from urasync_l0.entry_points.context import ContextEntryPoints
 from urasync_l0.entry_points.device import DeviceEntryPoints
+from urasync_l0.entry_points.event import EventEntryPoints
 from urasync_l0.entry_points.peer_access import PeerAccessEntryPoints
 from urasync_l0.entry_points.platform import PlatformEntryPoints
+from urasync_l0.entry_points.queue import QueueEntryPoints
 from urasync_l0.entry_points.usm import UsmEntryPoints
 from urasync_l0.entry_points.usm_enqueue import UsmEnqueueEntryPoints
 from urasync_l0.entry_points.usm_pool import UsmPoolEntryPoints
@@ -23,6 +25,8 @@ class EntryPoints(
     DeviceEntryPoints,
     PeerAccessEntryPoints,
     ContextEntryPoints,
+    QueueEntryPoints,
+    EventEntryPoints,
     UsmEntryPoints,
     UsmPoolEntryPoints,
     UsmEnqueueEntryPoints,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from urasync_l0.context import Context
     from urasync_l0.device import Device
+    from urasync_l0.out import Out
     from urasync_l0.queue import Queue
     from urasync_l0.recorded_event import Event
     from urasync_l0.usm_pool import Pool
@@ -76,7 +77,7 @@ def flags(value: int, known: int, name: str) -> int:
     InvalidEnumerationError
         If one is not.
     """
-    if value & ~known:
+    if value & ~int(known):  # the inverse of an IntFlag has none but its own bits
         raise InvalidEnumerationError(f"{name} {value:#x} has bits other than {known:#x}.")
     return value
 
@@ -149,6 +150,24 @@ def wait_list(
             raise InvalidEventWaitListError(f"The wait list holds {event!r}.")
         events.append(event)
     return events
+
+
+# -- events that are handed out --------------------------------------------------------------------
+
+
+def complete(event: Event) -> None:
+    """Wait for the event of a blocking command; if that fails, nobody gets the event."""
+    try:
+        event.wait()
+    except BaseException:
+        event.release()
+        raise
+
+
+def write_event(out: Out[Event] | None, event: Event | None) -> None:
+    """Hand an event out; who asked for one got one."""
+    if out is not None and event is not None:
+        out.value = event
 
 
 # -- the end of a context --------------------------------------------------------------------------

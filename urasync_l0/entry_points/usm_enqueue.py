@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from urasync_l0.entry_points._handles import (
     address,
+    complete,
     flags,
     handle,
     live_queue,
     pointer,
     wait_list,
+    write_event,
 )
 from urasync_l0.enums import AsyncUsmAllocFlag, UsmType
 from urasync_l0.result import InvalidSizeError
@@ -87,7 +89,7 @@ class UsmEnqueueEntryPoints:
         address(mem, "mem")
         waits = wait_list(num_events_in_wait_list, event_wait_list)
         freed = queue.free(mem, pool, waits, event is not None)
-        _write(event, freed)
+        write_event(event, freed)
 
     def urEnqueueUSMFill(
         self,
@@ -114,7 +116,7 @@ class UsmEnqueueEntryPoints:
         filled = queue.fill(
             mem, pattern[:pattern_size], nbytes=size, wait=waits, event=event is not None
         )
-        _write(event, filled)
+        write_event(event, filled)
 
     def urEnqueueUSMMemcpy(
         self,
@@ -140,14 +142,10 @@ class UsmEnqueueEntryPoints:
         wanted = blocking or event is not None
         copied = queue.memcpy(dst, src, nbytes=size, wait=waits, event=wanted)
         if blocking and copied is not None:
-            try:
-                copied.wait()
-            except BaseException:
-                copied.release()
-                raise
+            complete(copied)
             if event is None:
                 copied.release()
-        _write(event, copied)
+        write_event(event, copied)
 
 
 def _allocate(
@@ -168,13 +166,7 @@ def _allocate(
     awaited = wait_list(*waits)
     given, signalled = queue.enqueue_alloc(kind, size, pool, awaited, event is not None)
     mem.value = given
-    _write(event, signalled)
-
-
-def _write(out: Out[Event] | None, event: Event | None) -> None:
-    """Hand an event out; who asked for one got one."""
-    if out is not None and event is not None:
-        out.value = event
+    write_event(event, signalled)
 
 
 def _check_room(queue: Queue, mem: int, size: int) -> None:

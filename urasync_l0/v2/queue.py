@@ -36,4 +36,4 @@ class V2Adapter(EntryPoints):
         return InOrderQueue(context, AsyncAlloc(context.native, native))
 
 
-register(V2Adapter())  # type: ignore[arg-type]  # entries are still missing
+register(V2Adapter())
