@@ -6,7 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from urasync_l0.descriptors import UsmDeviceDesc, UsmHostDesc, find_in_chain
-from urasync_l0.entry_points._handles import address, flags, handle, live_context, pointer
+from urasync_l0.entry_points._handles import (
+    address,
+    flags,
+    handle,
+    live_context,
+    live_pool,
+    pointer,
+)
 from urasync_l0.enums import UsmAdviceFlag, UsmAllocInfo, UsmDeviceMemFlag, UsmHostMemFlag, UsmType
 from urasync_l0.info import ENUMERATION, HANDLE, POINTER, SIZE, InfoTable, Property
 from urasync_l0.result import InvalidMemObjectError, InvalidValueError
@@ -146,5 +153,8 @@ def _allocate(
         if for_host is not None:
             flags(for_host.flags, _HOST_FLAGS, "The flags for the host")
         alignment = usm_desc.align
-    block, _ = live_context(context).usm_alloc(kind, device, size, pool, alignment)
+    live_context(context)
+    if pool is not None:
+        live_pool(pool)
+    block, _ = context.usm_alloc(kind, device, size, pool, alignment)
     mem.value = block.address

@@ -10,6 +10,7 @@ from urasync_l0.entry_points._handles import (
     complete,
     flags,
     handle,
+    live_pool,
     live_queue,
     pointer,
     wait_list,
@@ -163,6 +164,8 @@ def _allocate(
     if properties is not None:
         flags(properties.flags, AsyncUsmAllocFlag.TBD, "The properties' flags")
     live_queue(queue)
+    if pool is not None:
+        live_pool(pool)
     awaited = wait_list(*waits)
     given, signalled = queue.enqueue_alloc(kind, size, pool, awaited, event is not None)
     mem.value = given
