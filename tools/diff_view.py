@@ -17,7 +17,7 @@ from rich.text import Text
 
 from urasync_l0.pool.statistics import PoolStatistics
 from urasync_l0.snapshot import IN_USE, PoolSnapshot, Snapshot
-from urasync_l0.tools.layout import Layout, counted, plain_table
+from urasync_l0.tools.layout import FittingTable, Layout, counted
 from urasync_l0.tools.pool_findings import blocks_of
 from urasync_l0.tools.show_view import heading
 
@@ -126,10 +126,9 @@ class DiffView:
         if not pools:
             yield Text("No pool has changed.")
             return
-        table = plain_table()
-        table.add_column("pool")
-        for name in ("in use", "pending", "idle", "reserved", "allocations", "frees"):
-            table.add_column(name, justify="right", no_wrap=True)
+        table = FittingTable(
+            ("pool", "in use", "pending", "idle", "reserved", "allocations", "frees"), subject=0
+        )
         for change in pools:
             state = ", new" if change.is_new else ", gone" if change.is_gone else ""
             table.add_row(
@@ -151,12 +150,7 @@ class DiffView:
             yield Text("The same allocations are live.")
             return
         yield Text()
-        table = plain_table()
-        table.add_column("allocations", justify="right", no_wrap=True)
-        table.add_column("of", justify="right", no_wrap=True)
-        table.add_column("in all", justify="right", no_wrap=True)
-        table.add_column("queue", justify="right", no_wrap=True)
-        table.add_column("pool")
+        table = FittingTable(("allocations", "of", "in all", "queue", "pool"), subject=4)
         for change in changes[: self._count]:
             where = Text(change.pool)
             for frame in change.traceback:

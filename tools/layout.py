@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich import box
-from rich.console import Console
+from rich.cells import cell_len
+from rich.columns import Columns
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -26,6 +29,9 @@ _SIGNS = {IN_USE: "█", PENDING: "▒", IDLE: "░", UNMAPPED: "·"}
 _PLAIN_SIGNS = {IN_USE: "#", PENDING: "=", IDLE: "-", UNMAPPED: "."}
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _PLAIN_LEVELS = " .-=+*#@@"
+
+_SUBJECT_WIDTH = 21
+"""So wide is the column of a `FittingTable` at least that may take several lines."""
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -105,6 +111,57 @@ def layout_of(console: Console, *, exact: bool) -> Layout:
 def plain_table() -> Table:
     """A table without lines but the one below its heading."""
     return Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False)
+
+
+class FittingTable:
+    """A table; where its columns do not fit, each row as a block of lines instead.
+
+    The cells of the column ``subject`` may take several lines, and head the blocks; with its
+    heading before them if ``titled``.
+    """
+
+    def __init__(
+        self, columns: Sequence[str | Text], *, subject: int, titled: bool = False
+    ) -> None:
+        self._columns = [Text(each) if isinstance(each, str) else each for each in columns]
+        self._subject = subject
+        self._titled = titled
+        self._rows: list[list[Text]] = []
+
+    def add_row(self, *cells: str | Text) -> None:
+        """Add a row; a cell for each column."""
+        self._rows.append([Text(each) if isinstance(each, str) else each for each in cells])
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = plain_table()
+        for number, heading in enumerate(self._columns):
+            if number == self._subject:
+                table.add_column(heading, overflow="fold")
+            else:
+                table.add_column(heading, justify="right", no_wrap=True)
+        for row in self._rows:
+            table.add_row(*row)
+        if self._needed() <= options.max_width:
+            yield table
+            return
+        for row in self._rows:
+            title = Text.assemble(self._columns[self._subject], " ") if self._titled else Text()
+            yield Text.assemble(title, row[self._subject])
+            named = [
+                Text.assemble(heading, " ", cell)
+                for number, (heading, cell) in enumerate(zip(self._columns, row, strict=True))
+                if number != self._subject
+            ]
+            yield Padding(Columns(named, padding=(0, 2)), (0, 0, 0, 2))
+
+    def _needed(self) -> int:
+        """Columns of the output that the table needs, the subject in lines of some words."""
+        widths = [
+            max(max(map(cell_len, each.plain.split("\n"))) for each in column)
+            for column in zip(self._columns, *self._rows, strict=True)
+        ]
+        widths[self._subject] = min(widths[self._subject], _SUBJECT_WIDTH)
+        return sum(widths) + 2 * (len(widths) - 1)
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

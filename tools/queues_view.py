@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from urasync_l0.snapshot import IN_USE, ContextSnapshot, Snapshot
-from urasync_l0.tools.layout import Layout, plain_table
+from urasync_l0.tools.layout import FittingTable, Layout
 from urasync_l0.tools.pool_findings import blocks_of
 from urasync_l0.tools.show_view import describe, heading
 
@@ -83,12 +83,11 @@ class QueuesView:
             if not rows:
                 yield Text("  no open queue")
                 continue
-            table = plain_table()
-            for name in ("queue", "device"):
-                table.add_column(name, justify="right", no_wrap=True)
-            for name in ("given", "complete", "allocated", "pending"):
-                table.add_column(name, justify="right", no_wrap=True)
-            table.add_column("runs after")
+            table = FittingTable(
+                ("queue", "device", "given", "complete", "allocated", "pending", "runs after"),
+                subject=6,
+                titled=True,
+            )
             for row in rows:
                 table.add_row(
                     str(row.queue),

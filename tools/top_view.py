@@ -8,11 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.table import Table
 from rich.text import Text
 
 from urasync_l0.snapshot import IN_USE, BlockSnapshot, Snapshot
-from urasync_l0.tools.layout import STYLES, UNMAPPED, Layout, counted, plain_table
+from urasync_l0.tools.layout import STYLES, UNMAPPED, FittingTable, Layout, counted
 from urasync_l0.tools.pool_findings import blocks_of
 from urasync_l0.tools.show_view import heading
 
@@ -96,17 +95,14 @@ class TopView:
                 style=STYLES[UNMAPPED],
             )
 
-    def _table(self, width: int) -> Table:
+    def _table(self, width: int) -> FittingTable:
         layout = self._layout
         wide = width >= _WIDE
-        table = plain_table()
-        table.add_column("size", justify="right", no_wrap=True)
-        table.add_column("asked for", justify="right", no_wrap=True)
-        table.add_column("age", justify="right", no_wrap=True)
-        table.add_column("queue", justify="right", no_wrap=True)
+        columns = ["size", "asked for", "age", "queue"]
         if wide:
-            table.add_column("address", no_wrap=True)
-        table.add_column("pool, kind" + (", allocated by" if self._has_tracebacks() else ""))
+            columns.append("address")
+        columns.append("pool, kind" + (", allocated by" if self._has_tracebacks() else ""))
+        table = FittingTable(columns, subject=len(columns) - 1)
         for row in self.rows():
             block = row.block
             place = row.kind if row.device is None else f"{row.kind} {row.device}"
@@ -124,12 +120,9 @@ class TopView:
             table.add_row(*cells, where)
         return table
 
-    def _sites(self) -> Table:
+    def _sites(self) -> FittingTable:
         layout = self._layout
-        table = plain_table()
-        table.add_column("size", justify="right", no_wrap=True)
-        table.add_column("allocations", justify="right", no_wrap=True)
-        table.add_column("allocated by")
+        table = FittingTable(("size", "allocations", "allocated by"), subject=2)
         for row in self.sites():
             where = Text("\n").join([Text(frame) for frame in row.traceback])
             table.add_row(layout.size(row.size), f"{row.count:,}", where or Text("not recorded"))

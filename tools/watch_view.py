@@ -9,11 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.table import Table
 from rich.text import Text
 
 from urasync_l0.snapshot import IDLE, IN_USE, PENDING, Snapshot
-from urasync_l0.tools.layout import STYLES, Layout, plain_table
+from urasync_l0.tools.layout import STYLES, FittingTable, Layout
 from urasync_l0.tools.pool_rates import PoolCurves, PoolRates
 from urasync_l0.tools.show_view import describe, heading
 
@@ -72,9 +71,10 @@ class WatchView:
             numbers = each.pool.statistics
             lines.append(
                 f"{time} {each.pool.name} ({each.pool.id}): in use {layout.size(numbers.used)}, "
-                f"pending {layout.size(numbers.pending)}, idle {layout.size(numbers.idle)}, reserved "
-                f"{layout.size(numbers.reserved)}, {_per_second(each.allocations)} allocations/s, "
-                f"{_share(each.reuse)} reused, {_per_second(each.growths)} growths/s, "
+                f"pending {layout.size(numbers.pending)}, idle {layout.size(numbers.idle)}, "
+                f"reserved {layout.size(numbers.reserved)}, "
+                f"{_per_second(each.allocations)} allocations/s, {_share(each.reuse)} reused, "
+                f"{_per_second(each.growths)} growths/s, "
                 f"{_per_second(each.inserted_waits)} waits/s"
             )
         return lines or [f"{time} no pool has held memory yet"]
@@ -93,19 +93,16 @@ class WatchView:
             yield Text()
             yield from self._curve(each, width)
 
-    def _table(self, *, wide: bool) -> Table:
+    def _table(self, *, wide: bool) -> FittingTable:
         layout = self._layout
-        table = plain_table()
-        table.add_column("pool", ratio=1)
-        for state in (IN_USE, PENDING, IDLE):
-            heading_text = Text(f"{layout.sign(state)} {state}", STYLES[state])
-            table.add_column(heading_text, justify="right", no_wrap=True)
-        table.add_column("reserved", justify="right", no_wrap=True)
-        table.add_column("allocs/s", justify="right", no_wrap=True)
-        table.add_column("reused", justify="right", no_wrap=True)
+        states = [
+            Text(f"{layout.sign(state)} {state}", STYLES[state])
+            for state in (IN_USE, PENDING, IDLE)
+        ]
+        columns: list[str | Text] = ["pool", *states, "reserved", "allocs/s", "reused"]
         if wide:
-            for name in ("peak", "frees/s", "growths/s", "moved/s", "waits/s"):
-                table.add_column(name, justify="right", no_wrap=True)
+            columns.extend(("peak", "frees/s", "growths/s", "moved/s", "waits/s"))
+        table = FittingTable(columns, subject=0)
         for each in self._rates:
             numbers = each.pool.statistics
             cells = [

@@ -47,6 +47,7 @@ class _Client:
         self.connection = connection
         self.received = bytearray()
         self.answer: memoryview | None = None
+        self.refusal: str | None = None
         self.deadline = time.monotonic() + REQUEST_SECONDS
 
 
@@ -130,9 +131,9 @@ class PoolService:
         self._clients.add(client)
         self._selector.register(connection, selectors.EVENT_READ, client)
         if peer_user(connection) != os.geteuid():
-            self._refuse(client, "this process answers only its own user")
+            client.refusal = "this process answers only its own user"
         elif len(self._clients) > MOST_CLIENTS:
-            self._refuse(client, f"{MOST_CLIENTS} others are being served; try again")
+            client.refusal = f"{MOST_CLIENTS} others are being served; try again"
 
     def _serve(self, client: _Client) -> None:
         try:
@@ -152,7 +153,10 @@ class PoolService:
             return
         client.received += data
         line, end, _ = client.received.partition(b"\n")
-        if len(line) > LONGEST_REQUEST:
+        if client.refusal is not None:
+            # Only now: to close a connection with unread data would take the answer back.
+            self._refuse(client, client.refusal)
+        elif len(line) > LONGEST_REQUEST:
             self._refuse(client, f"a request has at most {LONGEST_REQUEST} bytes")
         elif end:
             self._answer(client, bytes(line))

@@ -1,0 +1,542 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A real second process, looked at over its socket: by its own user, by others, and by nobody good."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tools.watched_process import (
+    ROOT,
+    TIMEOUT_SECONDS,
+    WatchedProcess,
+    run_tool,
+    watched_process,
+)
+from urasync_l0 import pool_service
+from urasync_l0.pool_service import LONGEST_REQUEST, MOST_CLIENTS
+from urasync_l0.snapshot import IN_USE, Snapshot
+from urasync_l0.socket_folder import (
+    PoolSocket,
+    SocketFolderError,
+    check_socket_folder,
+    pool_sockets,
+    socket_path,
+)
+from urasync_l0.tools.attachment import ask, find_source, serving_processes
+from urasync_l0.tools.failure import ToolError
+
+MIB = 1 << 20
+NOBODY = 65534
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A runtime folder of the test's own; paths of sockets must be short."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def process(runtime: Path) -> Iterator[WatchedProcess]:
+    """A process that serves its pools and has allocated 3 MiB and 1000 bytes."""
+    with watched_process(runtime, URASYNC_L0_POOL_SOCKET="1") as watched:
+        watched.do("start()")
+        watched.do("kept += [queue.alloc_device(3 << 20), queue.alloc_device(1000)]")
+        yield watched
+
+
+def only(runtime: Path) -> PoolSocket:
+    (found,) = pool_sockets()
+    return found
+
+
+def requests(found: PoolSocket, data: bytes) -> bytes:
+    """Send bytes as they are; what came back until the end."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(TIMEOUT_SECONDS)
+        client.connect(str(found.path))
+        answer = b""
+        try:
+            client.sendall(data)
+            while part := client.recv(1 << 16):
+                answer += part
+        except ConnectionError:
+            pass  # who sends too much is cut off
+        return answer
+
+
+# -- looking ---------------------------------------------------------------------------------------
+
+
+def test_a_process_is_seen_as_it_changes(process: WatchedProcess, runtime: Path) -> None:
+    source = find_source(str(process.pid))
+    before = source(True)
+    process.do("kept.pop(0).free()")
+    after = source(True)
+
+    assert (before.pid, before.name) == (process.pid, "train.py")
+    pool = before.pools[0]
+    used = [block for each in pool.segments for block in each.blocks if block.state == IN_USE]
+    assert sorted(block.requested for block in used) == [1000, 3 * MIB]
+    assert pool.statistics.used == 3 * MIB + 1024
+    assert after.pools[0].statistics.used == 1024
+    assert after.pools[0].statistics.pending == 3 * MIB
+
+
+@pytest.mark.parametrize("target", ["train.py", "train", None])
+def test_a_process_is_found_by_name_or_as_the_only_one(
+    process: WatchedProcess, target: str | None
+) -> None:
+    assert find_source(target)(False).pid == process.pid
+
+
+def test_a_process_may_choose_its_name(runtime: Path) -> None:
+    with watched_process(runtime, URASYNC_L0_POOL_SOCKET="my job/1") as watched:
+        watched.do("pass")
+        assert only(runtime).name == "my_job_1"
+        assert find_source("my_job_1")(False).pid == watched.pid
+
+
+def test_one_call_serves_as_well(runtime: Path) -> None:
+    with watched_process(runtime) as watched:
+        watched.do("start()")
+        assert serving_processes() == []
+        watched.do("assert urasync_l0.serve_pools('called') == urasync_l0.serve_pools()")
+        assert find_source("called")(False).pid == watched.pid
+        watched.do("urasync_l0.stop_serving_pools()")
+        assert serving_processes() == []
+        watched.do("urasync_l0.serve_pools('again')")
+        assert find_source("again")(False).pid == watched.pid
+        watched.end()
+
+
+def test_the_socket_is_the_users_alone_and_goes_with_the_process(
+    process: WatchedProcess, runtime: Path
+) -> None:
+    found = only(runtime)
+
+    assert stat.S_IMODE(found.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(found.path.parent.stat().st_mode) == 0o700
+    process.end()
+    assert not found.path.exists()
+
+
+def test_watching_without_blocks_is_cheap_and_says_so(process: WatchedProcess) -> None:
+    snapshot = find_source(str(process.pid))(False)
+
+    assert not snapshot.has_blocks
+    assert all(not segment.blocks for pool in snapshot.pools for segment in pool.segments)
+    assert snapshot.pools[0].segments[0].mapped == snapshot.pools[0].statistics.reserved
+
+
+def test_the_command_looks_at_the_process(process: WatchedProcess, runtime: Path) -> None:
+    shown = run_tool(runtime, "show")
+    listed = run_tool(runtime, "list", "--json")
+    watched = run_tool(runtime, "watch", "train", "-n", "2", "-s", "0.05", "--json")
+
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "default pool of device 0" in shown.stdout
+    assert "\x1b" not in shown.stdout
+    assert json.loads(listed.stdout) == [{"pid": process.pid, "name": "train.py"}]
+    lines = [json.loads(line) for line in watched.stdout.splitlines()]
+    assert [line["pid"] for line in lines] == [process.pid] * 2
+    assert lines[0]["pools"][0]["rates"]["allocations"] is None
+    assert lines[1]["pools"][0]["rates"]["allocations"] == 0
+
+
+def test_watching_ends_with_the_process(process: WatchedProcess, runtime: Path) -> None:
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "from urasync_l0.tools.command import main; import sys; sys.exit(main())",
+            *("watch", str(process.pid), "-s", "0.05", "--json"),
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as tool:
+        assert tool.stdout is not None
+        assert json.loads(tool.stdout.readline())["pid"] == process.pid
+        process.end()
+        tool.stdout.read()
+        assert tool.wait(TIMEOUT_SECONDS) == 0
+
+
+def test_the_tool_itself_offers_and_writes_nothing(runtime: Path) -> None:
+    """Its user may well have exported the variables that the program was started with."""
+    path = runtime / "exit.json"
+    done = run_tool(
+        runtime,
+        "list",
+        URASYNC_L0_POOL_SOCKET="1",
+        URASYNC_L0_SNAPSHOT_AT_EXIT=str(path),
+    )
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert not path.exists()
+
+
+# -- errors that a person understands --------------------------------------------------------------
+
+
+def test_no_such_process(runtime: Path) -> None:
+    with pytest.raises(ToolError, match=r"^There is no process 4999999\.$"):
+        find_source("4999999")
+
+
+def test_a_process_that_offers_nothing(runtime: Path) -> None:
+    with watched_process(runtime) as watched:
+        watched.do("start()")
+        with pytest.raises(ToolError, match=r"offers no pools; start it with URASYNC_L0_POOL_SOCK"):
+            find_source(str(watched.pid))
+
+
+def test_a_process_without_pools(runtime: Path) -> None:
+    with watched_process(runtime, URASYNC_L0_POOL_SOCKET="1") as watched:
+        watched.do("pass")
+        done = run_tool(runtime, "show", str(watched.pid))
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"urasync-pools: Process {watched.pid} (train.py) has no pools: it has made no context "
+        "yet, or closed it.\n"
+    )
+
+
+def test_nobody_to_look_at(runtime: Path) -> None:
+    with pytest.raises(ToolError, match=r"^No process of yours offers its pools; start it"):
+        find_source(None)
+    with pytest.raises(ToolError, match=r"^There is no file 'train', and no process of that name"):
+        find_source("train")
+
+
+def test_several_processes_must_be_told_apart(process: WatchedProcess, runtime: Path) -> None:
+    with watched_process(runtime, URASYNC_L0_POOL_SOCKET="1") as other:
+        other.do("pass")
+        both = rf"{process.pid} \(train.py\)"
+        with pytest.raises(ToolError, match=rf"^Several processes offer their pools.*{both}"):
+            find_source(None)
+        with pytest.raises(ToolError, match=rf"^Several processes are called train.*{both}"):
+            find_source("train")
+        assert find_source(str(other.pid))(False).pid == other.pid
+
+
+def test_a_process_that_was_killed_is_forgotten(process: WatchedProcess, runtime: Path) -> None:
+    found = only(runtime)
+    process.kill()
+
+    with pytest.raises(ToolError, match=r"is gone, or offers its pools no longer\.$"):
+        ask(found, blocks=True)
+    assert serving_processes() == []
+    assert not found.path.exists()
+
+
+def test_a_folder_that_others_may_enter_is_refused(runtime: Path) -> None:
+    folder = runtime / "urasync-l0"
+    folder.mkdir(mode=0o700)
+    folder.chmod(0o755)
+
+    with pytest.raises(SocketFolderError, match=r"mode 755\); it must be 700"):
+        check_socket_folder(folder)
+    with pytest.raises(ToolError, match=r"^No process can be found: others may enter"):
+        find_source(None)
+
+
+def test_a_folder_that_is_none_is_refused(runtime: Path) -> None:
+    (runtime / "elsewhere").mkdir()
+    (runtime / "urasync-l0").symlink_to(runtime / "elsewhere")
+
+    with pytest.raises(SocketFolderError, match="is no folder"):
+        check_socket_folder(runtime / "urasync-l0")
+
+
+def test_a_setting_that_cannot_be_followed_is_a_warning(runtime: Path) -> None:
+    (runtime / "urasync-l0").write_text("in the way", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", "import urasync_l0; print('goes on')"],
+        env={
+            **os.environ,
+            "XDG_RUNTIME_DIR": str(runtime),
+            "URASYNC_L0_POOL_SOCKET": "1",
+            "PYTHONPATH": str(ROOT),
+        },
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+
+    assert done.stdout == "goes on\n"
+    assert "URASYNC_L0_POOL_SOCKET=1 cannot be followed" in done.stderr
+
+
+# -- another user ----------------------------------------------------------------------------------
+
+AS_ANOTHER_USER = f"""\
+import os, socket, sys
+os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})
+client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+client.settimeout(30)
+try:
+    client.connect(sys.argv[1])
+except PermissionError:
+    print("not let in")
+else:
+    client.sendall(b'{{"request": "snapshot"}}\\n')
+    print(client.makefile().read(), end="")
+"""
+
+root_only = pytest.mark.skipif(
+    os.geteuid() != 0, reason="only root can become another user for this test"
+)
+
+
+def as_another_user(program: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=True,
+        cwd="/",
+    )
+    return done.stdout
+
+
+@root_only
+def test_another_user_is_not_let_in(process: WatchedProcess, runtime: Path) -> None:
+    assert as_another_user(AS_ANOTHER_USER, str(only(runtime).path)) == "not let in\n"
+
+
+@root_only
+def test_another_user_who_gets_in_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even with every mode wide open, who asks is looked at."""
+    with tempfile.TemporaryDirectory() as name:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", name)
+        with watched_process(Path(name), URASYNC_L0_POOL_SOCKET="1") as watched:
+            watched.do("start()")
+            found = only(Path(name))
+            for path in (found.path, found.path.parent, Path(name)):
+                path.chmod(0o777)
+            answer = as_another_user(AS_ANOTHER_USER, str(found.path))
+            found.path.parent.chmod(0o700)
+
+            assert json.loads(answer) == {"error": "this process answers only its own user"}
+            assert find_source(str(watched.pid))(False).pid == watched.pid
+
+
+@root_only
+def test_a_process_of_another_user_is_named_as_such(runtime: Path) -> None:
+    sleeper = "import os, sys; os.setgid(65534); os.setuid(65534); print(); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", sleeper],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(
+            ToolError, match=rf"^Process {other.pid} belongs to user nobody, and you are user root;"
+        ):
+            find_source(str(other.pid))
+        other.kill()
+
+
+# -- clients that are slow, or no clients at all ---------------------------------------------------
+
+
+def test_ten_megabytes_of_garbage_change_nothing(process: WatchedProcess, runtime: Path) -> None:
+    found = only(runtime)
+    before = ask(found, blocks=True)
+    garbage = os.urandom(1 << 20) * 10
+    requests(found, garbage)
+    requests(found, garbage.replace(b"\n", b" "))
+    after = ask(found, blocks=True)
+
+    assert after.contexts == before.contexts
+    process.do("kept.append(queue.alloc_device(5000))")
+    assert ask(found, blocks=False).pools[0].statistics.used == 3 * MIB + 1024 + 5120
+    process.end()
+
+
+@pytest.mark.parametrize(
+    ("request_line", "reason"),
+    [
+        (b"nonsense\n", "the request is not JSON"),
+        (b"[" * 4000 + b"\n", "the request is not JSON"),
+        (b"\xff\xfe\n", "the request is not JSON"),
+        (b"[]\n", "unknown request; this process knows 'snapshot'"),
+        (b'{"request": "shutdown"}\n', "unknown request; this process knows 'snapshot'"),
+        (b"x" * (LONGEST_REQUEST + 1), f"a request has at most {LONGEST_REQUEST} bytes"),
+    ],
+)
+def test_a_malformed_request_is_refused(
+    request_line: bytes, reason: str, process: WatchedProcess, runtime: Path
+) -> None:
+    assert json.loads(requests(only(runtime), request_line)) == {"error": reason}
+
+
+def test_slow_clients_hinder_nobody(process: WatchedProcess, runtime: Path) -> None:
+    """One that sends half a request, and one that never reads its answer."""
+    found = only(runtime)
+    process.do("kept += [queue.alloc_device(300) for _ in range(5000)]")
+    half = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    deaf = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with half, deaf:
+        half.connect(str(found.path))
+        half.sendall(b'{"request"')
+        deaf.connect(str(found.path))
+        deaf.sendall(b'{"request": "snapshot"}\n')
+        for _ in range(3):
+            assert ask(found, blocks=True).pools[0].statistics.allocations == 5002
+        process.do("kept.append(queue.alloc_device(300))")
+        half.sendall(b': "snapshot", "blocks": false}\n')
+        half.settimeout(TIMEOUT_SECONDS)
+        header, _, body = b"".join(iter(lambda: half.recv(1 << 16), b"")).partition(b"\n")
+        assert json.loads(header) == {"size": len(body)}
+        assert Snapshot.from_json(body).pools[0].statistics.allocations == 5003
+    process.end()
+
+
+def test_a_client_that_is_too_slow_is_cut_off(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_service, "REQUEST_SECONDS", 0.05)
+    service = pool_service.PoolService("slow")
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            client.settimeout(TIMEOUT_SECONDS)
+            client.connect(str(service.path))
+            client.sendall(b"{")
+            assert client.recv(1) == b""
+    finally:
+        service.close()
+    assert not service.path.exists()
+
+
+def test_too_many_clients_are_turned_away_and_later_ones_served(
+    process: WatchedProcess, runtime: Path
+) -> None:
+    found = only(runtime)
+    crowd = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) for _ in range(MOST_CLIENTS)]
+    for client in crowd:
+        client.connect(str(found.path))
+        client.sendall(b"{")
+    # Once the last of them was accepted, there is no room.
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    refusal = ""
+    while not refusal and time.monotonic() < deadline:
+        try:
+            ask(found, blocks=False)
+        except ToolError as error:
+            refusal = str(error)
+    assert f"refuses: {MOST_CLIENTS} others are being served" in refusal
+    for client in crowd:
+        client.close()
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    served = None
+    while served is None and time.monotonic() < deadline:
+        try:
+            served = ask(found, blocks=False)
+        except ToolError:
+            continue
+    assert served is not None
+
+
+def test_a_server_that_answers_nonsense(runtime: Path) -> None:
+    folder = runtime / "urasync-l0"
+    folder.mkdir(mode=0o700)
+    path = socket_path(folder, os.getpid(), "nonsense")
+    found = PoolSocket(os.getpid(), "nonsense", path)
+    who = f"Process {os.getpid()} \\(nonsense\\)"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        for answer, message in (
+            (b"", "ended before it answered"),
+            (b"hello\n", "answers with something that is no snapshot"),
+            (b'{"size": -1}\n', "answers with something that is no snapshot"),
+            (b'{"size": 100}\n{"for', r"ended in the middle of its answer \(5 of 100 bytes\)"),
+            (b'{"size": 2}\n{}', "runs another version: the answer of process"),
+        ):
+            program = (
+                "import socket, sys\n"
+                "from urasync_l0.socket_folder import PoolSocket\n"
+                "from urasync_l0.tools.attachment import ask\n"
+                "from urasync_l0.tools.failure import ToolError\n"
+                "from pathlib import Path\n"
+                "try:\n"
+                f"    ask(PoolSocket({os.getpid()}, 'nonsense', Path(sys.argv[1])), blocks=True)\n"
+                "except ToolError as error:\n"
+                "    print(error)\n"
+            )
+            with subprocess.Popen(
+                [sys.executable, "-c", program, str(found.path)],
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdout=subprocess.PIPE,
+                text=True,
+            ) as client:
+                listener.settimeout(TIMEOUT_SECONDS)
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(4096)
+                    connection.sendall(answer)
+                told, _ = client.communicate(timeout=TIMEOUT_SECONDS)
+            assert message.replace("\\", "") in told, who
+
+
+# -- fork and exit ---------------------------------------------------------------------------------
+
+FORKS = """\
+import os, sys
+import urasync_l0
+
+context = urasync_l0.Context(adapter="v2", driver="software")
+queue = context.create_queue()
+kept = [queue.alloc_device(1000)]
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        # The child has no pools, no thread and no socket; its end must not take the parent's.
+        from urasync_l0 import pool_service
+        good = pool_service._service is None and not urasync_l0.take_snapshot().contexts
+        try:
+            own = urasync_l0.serve_pools("child")
+            good = good and own.exists()
+            urasync_l0.stop_serving_pools()
+        finally:
+            sys.exit(0 if good else 1)
+    _, status = os.waitpid(child, 0)
+    print("done" if status == 0 else f"status {status}", flush=True)
+"""
+
+
+def test_a_forked_child_leaves_the_service_to_its_parent(runtime: Path) -> None:
+    with watched_process(runtime, program=FORKS, URASYNC_L0_POOL_SOCKET="1") as watched:
+        watched.do("fork")
+        watched.do("fork")
+        assert find_source(str(watched.pid))(True).pools[0].statistics.used == 1024
+        watched.end()
+    assert pool_sockets() == []
+
+
+def test_the_service_ends_in_the_middle_of_an_answer(
+    process: WatchedProcess, runtime: Path
+) -> None:
+    process.do("kept += [queue.alloc_device(300) for _ in range(5000)]")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as deaf:
+        deaf.connect(str(only(runtime).path))
+        deaf.sendall(b'{"request": "snapshot"}\n')
+        process.end()
