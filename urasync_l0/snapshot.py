@@ -287,7 +287,7 @@ def _json_parts(value: Any) -> Iterator[str]:
 
 def _decode_document(text: str | bytes, source: str) -> Snapshot:
     try:
-        document = json.loads(text)
+        document = json.loads(text if isinstance(text, str) else text.decode("utf-8"))
     except UnicodeDecodeError:
         raise SnapshotError(f"{source} is no snapshot: it is not text") from None
     except RecursionError:

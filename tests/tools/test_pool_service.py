@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A real second process, looked at over its socket: by its own user, by others, and by nobody good."""
+"""A real second process, looked at over its socket: by its own user, by others, by garbage."""
 
 from __future__ import annotations
 

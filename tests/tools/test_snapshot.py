@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Snapshots: taken from real contexts while others allocate, and to JSON and back."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import urasync_l0
+from tests.helpers.usm import finish
+from tests.tools.snapshots import SNAPSHOT, later
+from tests.tools.watched_process import watched_process
+from urasync_l0 import KEEP_EVERYTHING, Context, PoolStatistics, Queue, take_snapshot
+from urasync_l0.numbering import number_of
+from urasync_l0.snapshot import (
+    IDLE,
+    IN_USE,
+    PENDING,
+    SCHEMA,
+    BlockSnapshot,
+    ContextSnapshot,
+    PoolSnapshot,
+    QueueSnapshot,
+    SegmentSnapshot,
+    Snapshot,
+    SnapshotError,
+    read_snapshot,
+)
+from urasync_l0.software_driver.controls import Controls
+from urasync_l0.ze.handles import handle_value
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def context() -> Iterator[Context]:
+    with Context(adapter="v2", driver="software") as made:
+        yield made
+
+
+def own(context: Context) -> ContextSnapshot:
+    """The snapshot of one context; others of the process may be open."""
+    name = number_of(context.native)
+    (found,) = (each for each in take_snapshot().contexts if each.id == name)
+    return found
+
+
+def blocks(pool: PoolSnapshot) -> list[BlockSnapshot]:
+    return [block for segment in pool.segments for block in segment.blocks]
+
+
+# -- what is in a snapshot -------------------------------------------------------------------------
+
+
+def test_a_snapshot_has_every_state(context: Context) -> None:
+    """STAT-2 and STAT-3: requested and rounded bytes, and pending apart from used."""
+    controls = Controls()
+    queue, other = context.create_queue(), context.create_queue()
+    pool = context.default_pool()
+    pool.release_threshold = KEEP_EVERYTHING
+    finished = queue.alloc_device(MIB)
+    queue.free(finished)
+    finish(queue)
+    kept = queue.alloc_device(1000)
+    gate = controls.gate(handle_value(other.handle))
+    gate.close()
+    try:
+        waiting = other.alloc_device(300_000)
+        other.record()
+        other.free(waiting)
+        found = own(context)
+    finally:
+        gate.open()
+    snapshot = found.pools[0]
+    by_state = {
+        state: [block for block in blocks(snapshot) if block.state == state]
+        for state in (IN_USE, PENDING, IDLE)
+    }
+    (used,) = by_state[IN_USE]
+    assert (used.address, used.size, used.requested) == (kept.ptr, 1024, 1000)
+    assert (used.queue, used.age) == (queue.id, 1)
+    (pending,) = by_state[PENDING]
+    assert (pending.size, pending.queue, pending.stamp) == (300_032, other.id, 2)
+    assert [(each.queue, each.blocks, each.size) for each in snapshot.pending] == [
+        (other.id, 1, 300_032)
+    ]
+    statistics = pool.statistics()
+    assert sum(block.size for block in by_state[IDLE]) == statistics.idle
+    assert snapshot.release_threshold == KEEP_EVERYTHING
+    assert (found.adapter, found.driver) == ("v2", "software")
+    assert {each.id for each in found.queues} == {queue.id, other.id}
+
+
+def test_a_snapshot_shows_every_kind_and_unpooled_memory(context: Context) -> None:
+    queue = context.create_queue()
+    pool = context.create_pool(maximum_pooled=MIB)
+    held = [
+        queue.alloc_device(100, pool=pool),
+        queue.alloc_shared(200, pool=pool),
+        queue.alloc_host(300, pool=pool),
+        queue.alloc_device(3 * MIB, pool=pool),
+    ]
+    inside = context.create_pool_in(held[3])
+    small = queue.alloc_device(50, pool=inside)
+    pools = own(context).pools
+    segments = {
+        each.requested: segment
+        for pool_snapshot in pools
+        for segment in pool_snapshot.segments
+        for each in segment.blocks
+        if each.state == IN_USE
+    }
+    assert {requested: segments[requested].kind for requested in (100, 200, 300)} == {
+        100: "device",
+        200: "shared",
+        300: "host",
+    }
+    assert segments[300].device is None
+    assert not segments[3 * MIB].is_pooled
+    assert segments[100].is_pooled
+    assert not segments[50].is_owned
+    assert small.nbytes == 50
+    assert len({each.id for each in pools}) == len(pools)
+
+
+def test_a_snapshot_before_any_allocation_is_full_of_zeros(context: Context) -> None:
+    """PY-8: statistics before the first use are zeros, not missing."""
+    for pool in own(context).pools:
+        assert {getattr(pool.statistics, each.name) for each in fields(PoolStatistics)} == {0}
+        assert pool.segments == ()
+
+
+def test_queues_show_their_clocks_and_markers(context: Context) -> None:
+    first, second = context.create_queue(), context.create_queue()
+    controls = Controls()
+    gate = controls.gate(handle_value(first.handle))
+    gate.close()
+    try:
+        event = first.record()
+        second.wait(event)
+        found: dict[int, QueueSnapshot] = {each.id: each for each in own(context).queues}
+    finally:
+        gate.open()
+    assert (found[first.id].sequence, found[first.id].completed) == (1, 0)
+    assert found[second.id].clock == ((first.id, 1),)
+
+
+def test_a_closed_queue_is_gone(context: Context) -> None:
+    queue = context.create_queue()
+    allocation = queue.alloc_device(100)
+    queue.close()
+    found = own(context)
+
+    assert found.queues == ()
+    (used,) = (block for block in blocks(found.pools[0]) if block.state == IN_USE)
+    assert used.queue == queue.id
+    allocation.free()
+
+
+def test_taking_a_snapshot_calls_no_driver(context: Context) -> None:
+    queue = context.create_queue()
+    kept = [queue.alloc_device(1000) for _ in range(10)]
+    before = urasync_l0.ze.loader.total_calls()
+    take_snapshot()
+
+    assert urasync_l0.ze.loader.total_calls() == before
+    assert len(kept) == 10
+
+
+# -- while others allocate -------------------------------------------------------------------------
+
+
+def assert_consistent(pool: PoolSnapshot) -> None:
+    """What the blocks add up to is what the pool says, to the byte (STAT-1)."""
+    sums = {IN_USE: 0, PENDING: 0, IDLE: 0}
+    for segment in pool.segments:
+        covered = list(segment.regions)
+        at = 0
+        for block in segment.blocks:
+            sums[block.state] += block.size
+            while covered and block.address >= covered[0][1]:
+                covered.pop(0)
+                at = 0
+            start, end = covered[0]
+            assert block.address == (at or start)
+            at = block.end
+            assert at <= end
+            assert block.age is None or block.age >= 0
+        assert segment.mapped == sum(block.size for block in segment.blocks)
+    numbers = pool.statistics
+    assert (numbers.used, numbers.pending, numbers.idle) == tuple(sums.values())
+    pending = sum(each.size for each in pool.pending)
+    assert pending == numbers.pending
+    assert 0 <= numbers.used <= numbers.reserved <= numbers.reserved_high
+    used = [block for each in pool.segments for block in each.blocks if block.state == IN_USE]
+    assert numbers.requested == sum(block.requested for block in used)
+    assert numbers.allocations - numbers.frees == len(used)
+
+
+def test_each_snapshot_is_of_one_moment(context: Context) -> None:
+    """Three threads allocate and free as fast as they can meanwhile."""
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def churn(queue: Queue, step: int) -> None:
+        try:
+            kept = []
+            size = 1
+            while not stop.is_set():
+                size = size * 31 % 1_000_003 + step
+                kept.append(queue.alloc_device(size))
+                if len(kept) > 50:
+                    kept.pop(size % 50).free()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [
+        threading.Thread(target=churn, args=(context.create_queue(), step)) for step in (1, 2, 3)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(40):
+            for pool in own(context).pools:
+                # Pages that are on their way belong to no block for a moment.
+                if pool.statistics.used + pool.statistics.pending + pool.statistics.idle == (
+                    pool.statistics.reserved
+                ):
+                    assert_consistent(pool)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert not failures
+    for pool in own(context).pools:
+        assert_consistent(pool)
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("snapshot", [SNAPSHOT, later(), Snapshot(1, "empty", 0.5)])
+def test_json_and_back(snapshot: Snapshot) -> None:
+    text = snapshot.to_json()
+
+    assert Snapshot.from_json(text) == snapshot
+    assert Snapshot.from_json(text.encode()) == snapshot
+    document = json.loads(text)
+    assert document["schema"] == SCHEMA
+    assert document["snapshot"]["name"] == snapshot.name
+
+
+def test_a_real_snapshot_survives_json(context: Context) -> None:
+    queue = context.create_queue()
+    kept = [queue.alloc_device(1000 * number) for number in range(1, 20)]
+    kept.pop(3).free()
+    snapshot = take_snapshot()
+
+    assert Snapshot.from_json(snapshot.to_json()) == snapshot
+
+
+def test_the_parts_are_small(context: Context) -> None:
+    """Between them other threads have their turn."""
+    queue = context.create_queue()
+    kept = [queue.alloc_device(300) for _ in range(2000)]
+
+    assert max(map(len, take_snapshot().json_parts())) < 2000
+    assert len(kept) == 2000
+
+
+def changed(change: Callable[[dict[str, object]], object]) -> str:
+    document = json.loads(SNAPSHOT.to_json())
+    change(document)
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "it is not JSON"),
+        ("nonsense", "it is not JSON"),
+        ("[1]", "its format is not"),
+        ("{}", "its format is not"),
+        (SNAPSHOT.to_json()[:-1], r"is cut: it ends after \d+ bytes"),
+        (SNAPSHOT.to_json()[:500], r"is cut: it ends after 500 bytes"),
+        (SNAPSHOT.to_json()[:20], r"is cut: it ends after 20 bytes"),
+        ('{"a": nonsense}', "it is not JSON"),
+        ("[" * 100_000, "it is nested too deeply"),
+        (changed(lambda d: d.update(schema=0)), "has schema 0, and this version reads schema 1; t"),
+        (changed(lambda d: d.update(schema=2)), "has schema 2, .*with the urasync_l0 that wrote"),
+        (changed(lambda d: d.update(schema=None)), "has schema None"),
+        (changed(lambda d: d.update(snapshot=[])), r"snapshot is \[\], not an object"),
+        (changed(lambda d: d["snapshot"].pop("pid")), "snapshot has no 'pid'"),  # type: ignore[attr-defined]
+        (changed(lambda d: d["snapshot"].update(pid="1")), "snapshot.pid is '1', not a whole n"),  # type: ignore[attr-defined]
+        (changed(lambda d: d["snapshot"].update(pid=True)), "snapshot.pid is True, not a whole"),  # type: ignore[attr-defined]
+        (changed(lambda d: d["snapshot"].update(contexts=1)), "contexts is 1, not an array"),  # type: ignore[attr-defined]
+        (
+            changed(lambda d: d["snapshot"]["contexts"][0]["queues"][0].update(clock=[[1]])),  # type: ignore[index]
+            r"contexts\[0\].queues\[0\].clock\[0\] is \[1\], not an array of 2",
+        ),
+    ],
+)
+def test_what_is_no_snapshot_is_refused(text: str, message: str) -> None:
+    with pytest.raises(SnapshotError, match=message):
+        Snapshot.from_json(text, "pools.json")
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    with pytest.raises(SnapshotError, match="it is not text"):
+        Snapshot.from_json(b"\xff\xfe\x00{")
+
+
+def test_fields_that_are_new_are_passed_over() -> None:
+    text = changed(lambda d: d["snapshot"].update(colour="green"))  # type: ignore[attr-defined]
+
+    assert Snapshot.from_json(text) == SNAPSHOT
+
+
+def test_a_segment_counts_what_is_mapped() -> None:
+    segment = SegmentSnapshot("device", 0, 0, 1 << 30, regions=((0, 4096), (8192, 12288)))
+
+    assert segment.mapped == 8192
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def test_a_file_appears_as_a_whole(context: Context, tmp_path: Path) -> None:
+    path = tmp_path / "pools-{pid}.json"
+    written = urasync_l0.write_snapshot(path)
+
+    assert read_snapshot(written).pid == take_snapshot().pid
+    assert [each.name for each in tmp_path.iterdir()] == [written.name]
+    assert written.stat().st_mode & 0o077 == 0
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError):
+        urasync_l0.write_snapshot(tmp_path / "folder")
+
+    assert [each.name for each in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SnapshotError, match="cannot be read: No such file"):
+        read_snapshot(tmp_path / "none.json")
+
+
+def test_a_process_writes_at_its_exit_what_it_never_freed(tmp_path: Path) -> None:
+    path = tmp_path / "exit.json"
+    with watched_process(tmp_path, URASYNC_L0_SNAPSHOT_AT_EXIT=str(path)) as watched:
+        watched.do("start(); kept.append(queue.alloc_device(12345))")
+        assert not path.exists()
+        watched.end()
+    pool = read_snapshot(path).pools[0]
+
+    assert [block.requested for block in blocks(pool) if block.state == IN_USE] == [12345]
+
+
+def test_a_process_writes_on_a_signal(tmp_path: Path) -> None:
+    """The signal comes while the main thread holds the pool's lock, which must not matter."""
+    path = tmp_path / "signal.json"
+    setting = f"USR2:{path}"
+    with watched_process(tmp_path, URASYNC_L0_SNAPSHOT_ON_SIGNAL=setting) as watched:
+        watched.do("start(); kept.append(queue.alloc_device(12345))")
+        watched.do("import os, signal, time, pathlib")
+        watched.do("with context.default_pool().core.lock: os.kill(os.getpid(), signal.SIGUSR2)")
+        watched.do(f"path = pathlib.Path({str(path)!r}); end = time.monotonic() + 60")
+        watched.do("while not path.exists() and time.monotonic() < end: time.sleep(0.01)")
+        assert read_snapshot(path).pools[0].statistics.requested == 12345
+        watched.end()
+
+
+def test_a_handler_that_was_there_is_called_too(tmp_path: Path) -> None:
+    path = tmp_path / "signal.json"
+    with watched_process(tmp_path) as watched:
+        watched.do("import os, signal; seen = []")
+        watched.do("signal.signal(signal.SIGUSR1, lambda *arguments: seen.append(arguments))")
+        watched.do(f"urasync_l0.write_snapshot_on_signal({str(path)!r}, signal.SIGUSR1)")
+        watched.do("os.kill(os.getpid(), signal.SIGUSR1)")
+        watched.do("assert len(seen) == 1")
+        watched.end()
+
+
+def test_a_signal_that_cannot_be_handled() -> None:
+    with pytest.raises(urasync_l0.InvalidValueError, match=r"cannot be handled here"):
+        urasync_l0.write_snapshot_on_signal("pools.json", signal.SIGKILL)
