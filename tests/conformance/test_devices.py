@@ -133,3 +133,120 @@ def test_a_context_on_the_second_device_alone(adapter: str) -> None:
     assert one.close(20 * SECOND)
     """
     assert run_on_two(program, adapter) == "[1] 1\nINVALID_DEVICE INVALID_DEVICE\n"
+
+
+def test_markers_and_events_belong_to_the_device_of_their_list(adapter: str) -> None:
+    """MT-3: what is appended to a list signals an event of that list's device.
+
+    The driver knows the device of a counter-based event that has no pool; others come from a pool
+    of their own for each device, and no list of the other device is ever given one of it.
+    """
+    program = """
+    from urasync_l0.ze import command_list as ze_list
+    from urasync_l0.ze import loader
+    signalled = [set(), set()]
+    lists_of = {handle_value(queue.handle): n for n, queue in enumerate(queues)}
+    append = ze_list.append_signal_event
+    def watch(command_list, event):
+        append(command_list, event)
+        signalled[lists_of[handle_value(command_list)]].add(handle_value(event))
+    ze_list.append_signal_event = watch
+    # Alternating frees, markers by other queues' needs, and events that are asked for.
+    others = [context.create_queue(device) for device in context.devices]
+    for n, queue in enumerate(others):
+        lists_of[handle_value(queue.handle)] = n
+    for round in range(60):
+        n = round % 2
+        first, second = queues[n], others[n]
+        for size in (4096, 70000, 1 << 20):
+            allocation = first.alloc_device(size)
+            event = first.free(allocation, event=round % 3 == 0)
+            second.alloc_device(size, wait=() if event is None else (event,)).free()
+            if event is not None:
+                event.release()
+    ze_list.append_signal_event = append
+    rows = {row.handle: row for row in controls.live_table() if row.kind == "event"}
+    known = [{rows[handle].device for handle in each if handle in rows} for each in signalled]
+    print(all(signalled), len(signalled[0] & signalled[1]))
+    print(all(devices <= {n, None} for n, devices in enumerate(known)))
+    pooled = sys.argv[1] == "legacy" or not loader.has("zeEventCounterBasedCreate")
+    print(known == ([{None}, {None}] if pooled else [{0}, {1}]))
+    del others, first, second, queue, allocation, event
+    """
+    assert run_on_two(program, adapter) == "True 0\nTrue\nTrue\n"
+
+
+def test_waits_across_devices(adapter: str) -> None:
+    """A queue of one device is held; the other's waits for its event, in both directions."""
+    program = """
+    for n in range(2):
+        first, second = queues[n], queues[1 - n]
+        allocation = first.alloc_shared(4096)
+        target = bytearray(4096)
+        gate = controls.gate(handle_value(first.handle))
+        gate.close()
+        written = first.fill(allocation, b"z", event=True)
+        copied = second.memcpy(target, allocation, wait=(written,), event=True)
+        assert not copied.is_complete() and not second.finish(0) and target == bytearray(4096)
+        gate.open()
+        assert copied.wait(20 * SECOND)
+        print(bytes(target) == b"z" * 4096)
+        second.free(allocation)
+        written.release(), copied.release()
+    del first, second
+    """
+    assert run_on_two(program, adapter) == "True\nTrue\n"
+
+
+def test_a_free_waits_for_the_other_device(adapter: str) -> None:
+    """ORD-8: memory of one device that another device's queue still reads stays, trims or not."""
+    program = """
+    pool = context.default_pool(0)
+    source, reader = queues
+    context.enable_peer_access(1, 0)
+    allocation = source.alloc_device(4096)
+    target = bytearray(4096)
+    source.fill(allocation, b"p")
+    filled = source.record()
+    gate = controls.gate(handle_value(reader.handle))
+    gate.close()
+    copied = reader.memcpy(target, allocation, wait=(filled,), event=True)
+    freed = source.free(allocation, wait=(copied,), event=True)
+    freeing = "zeMemFree", "zeVirtualMemUnmap", "zePhysicalMemDestroy"
+    before = [controls.calls(entry) for entry in freeing]
+    reserved = pool.reserved_bytes
+    pool.trim_to(0)
+    print([controls.calls(entry) for entry in freeing] == before, pool.reserved_bytes == reserved)
+    print(source.finish(0), freed.is_complete(), bytes(target) == bytes(4096))
+    gate.open()
+    assert source.finish(20 * SECOND)
+    print(bytes(target) == b"p" * 4096)
+    pool.trim_to(0)
+    print(pool.reserved_bytes, controls.used_device_memory(0), controls.resident_bytes())
+    for event in (filled, copied, freed):
+        event.release()
+    del source, reader
+    """
+    expected = "True True\nFalse False True\nTrue\n0 0 0\n"
+    assert run_on_two(program, adapter) == expected
+
+
+def test_a_queue_of_the_other_device_frees(adapter: str) -> None:
+    """LIFE-3: the freeing queue decides the order, whatever device it belongs to."""
+    program = """
+    first, second = queues
+    allocation = first.alloc_device(4096)
+    filled = first.fill(allocation, b"q", event=True)
+    gate = controls.gate(handle_value(second.handle))
+    gate.close()
+    freed = second.free(allocation, wait=(filled,), event=True)
+    other = first.alloc_device(4096)
+    print(other.ptr != allocation.ptr)
+    again = first.alloc_device(4096, wait=(freed,))
+    print(again.ptr == allocation.ptr, first.finish(0))
+    gate.open()
+    assert first.finish(20 * SECOND)
+    other.free(), again.free(), filled.release(), freed.release()
+    del first, second
+    """
+    assert run_on_two(program, adapter) == "True\nTrue False\n"
