@@ -14,8 +14,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Protocol
 
 from urasync_l0.enums import QueueFlag
@@ -164,23 +163,27 @@ class CommandList(ABC):
         """
         order = self.order
         is_timed = signal and (is_timed or self._is_profiling)
-        with _held(waits) as natives:
-            event = self._take_event(is_timed=is_timed) if signal else None
-            try:
-                with order.lock:
-                    self._require_open()
-                    if is_timed and event is not None:
-                        stamp = order.sequence + 1
-                        self._append_barrier(event, natives)
-                        return event, stamp
-                    if natives:
-                        self._append_waits(natives)
+        event = None
+        natives = _hold(waits) if waits else ()
+        try:
+            if signal:
+                event = self._take_event(is_timed=is_timed)
+            with order.lock:
+                self._require_open()
+                if is_timed and event is not None:
                     stamp = order.sequence + 1
-                    if event is not None:
-                        self._append_signal(event)
-            except BaseException as error:
-                self._undo(event, error)
-                raise
+                    self._append_barrier(event, natives)
+                    return event, stamp
+                if natives:
+                    self._append_waits(natives)
+                stamp = order.sequence + 1
+                if event is not None:
+                    self._append_signal(event)
+        except BaseException as error:
+            self._undo(event, error)
+            raise
+        finally:
+            _release(natives)
         return event, stamp
 
     def _append_signal(self, event: NativeEvent) -> None:
@@ -222,27 +225,29 @@ class CommandList(ABC):
         order = self.order
         is_timed = signal and self._is_profiling
         first = event = None
-        with _held(waits) as natives:
-            try:
-                if signal:
-                    event = self._take_event(is_timed=is_timed)
-                if is_timed and not (len(steps) == 1 and steps[0].is_timed):
-                    first = self._take_event(is_timed=True)
-                with order.lock:
-                    self._require_open()
-                    if first is None or event is None:
-                        self._append_steps(steps, natives, event, keep)
-                    else:
-                        self._append_barrier(first, natives)
-                        # Held by the other from now on: its signal is on its way.
-                        event.first, event.queued = first, first.queued
-                        first = None
-                        self._append_steps(steps, (), None, keep)
-                        self._append_barrier(event, ())
-            except BaseException as error:
-                self._undo(first, error)
-                self._undo(event, error)
-                raise
+        natives = _hold(waits) if waits else ()
+        try:
+            if signal:
+                event = self._take_event(is_timed=is_timed)
+            if is_timed and not (len(steps) == 1 and steps[0].is_timed):
+                first = self._take_event(is_timed=True)
+            with order.lock:
+                self._require_open()
+                if first is None or event is None:
+                    self._append_steps(steps, natives, event, keep)
+                else:
+                    self._append_barrier(first, natives)
+                    # Held by the other from now on: its signal is on its way.
+                    event.first = first
+                    first = None
+                    self._append_steps(steps, (), None, keep)
+                    self._append_barrier(event, ())
+        except BaseException as error:
+            self._undo(first, error)
+            self._undo(event, error)
+            raise
+        finally:
+            _release(natives)
         if self._kept:
             self._let_go()
         return event
@@ -291,7 +296,11 @@ class CommandList(ABC):
     # -- finish and close --------------------------------------------------------------------------
 
     def is_empty(self) -> bool:
-        """Whether everything appended so far is complete. Waits for nothing; may place a marker."""
+        """Whether everything appended so far is complete.
+
+        May place a marker and wait a millisecond for it, or else even an idle queue would be
+        found busy by who asks first.
+        """
         order = self.order
         if self._is_destroyed:
             return True
@@ -299,10 +308,11 @@ class CommandList(ABC):
             # What its owner appends is counted nowhere, so only a new marker covers it.
             marker = self.append_marker()
             try:
-                return marker.query()
+                return marker.wait(PATIENCE_NS)
             finally:
                 marker.release()
-        return order.sequence <= order.completed or observe(order, order.sequence)
+        number = order.sequence
+        return number <= order.completed or observe(order, number, PATIENCE_NS)
 
     def synchronise(self, timeout_ns: int | None) -> bool:
         """Wait until everything appended so far is complete; tell whether it is.
@@ -429,9 +439,8 @@ class CommandList(ABC):
             raise InvalidQueueError(f"Queue {self.order.id} is closed.")
 
 
-@contextmanager
-def _held(events: Sequence[Event]) -> Iterator[Sequence[NativeEvent]]:
-    """Keep the native events of a wait list from serving other signals before it is appended.
+def _hold(events: Sequence[Event]) -> Sequence[NativeEvent]:
+    """Keep the native events of a wait list from serving other signals, until they are released.
 
     Raises
     ------
@@ -441,14 +450,16 @@ def _held(events: Sequence[Event]) -> Iterator[Sequence[NativeEvent]]:
     held: list[NativeEvent] = []
     try:
         for event in events:
-            try:
-                held.append(event.hold())
-            except InvalidEventError as error:
-                raise InvalidEventWaitListError(error.message) from None
-        yield held
-    finally:
-        for native in held:
-            native.release()
+            held.append(event.hold())
+    except InvalidEventError as error:
+        _release(held)
+        raise InvalidEventWaitListError(error.message) from None
+    return held
+
+
+def _release(events: Sequence[NativeEvent]) -> None:
+    for event in events:
+        event.release()
 
 
 def _array(events: Sequence[NativeEvent]) -> EventArray:

@@ -412,6 +412,7 @@ def _close_all() -> None:
     for native in list(_open):
         with suppress(UrError):
             native.close(EXIT_TIMEOUT_NS)
+        native.watcher.close()  # also when a queue is still busy
     _open.clear()
 
 

@@ -134,6 +134,10 @@ class EventSource(ABC):
                 return
         self._ready.append(event)
 
+    def find(self, handle: EventHandle) -> NativeEvent | None:
+        """The source's event over a native one, if there is one."""
+        return next((event for event in tuple(self._all) if event.handle == handle), None)
+
     @abstractmethod
     def _create(self) -> NativeEvent:
         """Make a new native event."""

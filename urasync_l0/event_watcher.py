@@ -37,10 +37,12 @@ class _Watch(NamedTuple):
     callback: Callback
     user_data: Any
 
-    def reached(self) -> int | None:
-        """The status to report, or None if it is not reached."""
+    def reached(self, *, may_ask: bool) -> int | None:
+        """The status to report, or None if it is not known to be reached."""
         if self.status is ExecutionInfo.SUBMITTED:
             return self.status
+        if not may_ask and not self.event.is_decided:
+            return None
         try:
             now = self.event.status_of(self.native)
         except UrError:
@@ -57,6 +59,7 @@ class EventWatcher:
         self._asking = threading.Lock()
         self._watches: list[_Watch] = []
         self._thread: threading.Thread | None = None
+        self._is_closed = False
 
     def watch(
         self,
@@ -81,11 +84,13 @@ class EventWatcher:
                 self._changed.notify()
 
     def close(self) -> None:
-        """The context ends, and every queue is complete: from now on the driver is not asked.
+        """Never ask the driver again: the context ends, or the process does.
 
-        What is still to be called is called, on the watcher's thread.
+        Callbacks whose status is known by now are called, on the watcher's thread; the others never
+        are.
         """
         with self._changed:
+            self._is_closed = True
             self._changed.notify()
         with self._asking:
             pass  # no question to the driver is under way any more
@@ -99,10 +104,11 @@ class EventWatcher:
                     self._thread = None
                     return
             with self._asking:
-                told = [(watch, watch.reached()) for watch in watches]
+                may_ask = not self._is_closed
+                told = [(watch, watch.reached(may_ask=may_ask)) for watch in watches]
             due = [(watch, status) for watch, status in told if status is not None]
             with self._changed:
-                for watch, _ in due:
+                for watch, _ in due if may_ask else told:
                     self._watches.remove(watch)
             for watch, status in due:
                 self._call(watch, status)

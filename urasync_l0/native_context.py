@@ -26,7 +26,7 @@ from urasync_l0.foreign_event import ForeignEvents
 from urasync_l0.pool import Block, HeapKey, HeapSource, OrderDomain, PoolRegistry, QueueOrder
 from urasync_l0.result import DeviceLostError, InvalidContextError, UninitializedError, UrError
 from urasync_l0.ze import context as ze_context
-from urasync_l0.ze.handles import ContextHandle
+from urasync_l0.ze.handles import ContextHandle, EventHandle
 from urasync_l0.ze.result import FORKED
 
 if TYPE_CHECKING:
@@ -146,6 +146,14 @@ class NativeContext:
             source = self._events.get((device, timestamps))
             if source is not None:
                 source.recycle()
+
+    def order_of(self, event: EventHandle) -> QueueOrder | None:
+        """The order of the queue that signals a native event, if it is one of ours."""
+        for source in list(self._events.values()):
+            found = source.find(event)
+            if found is not None:
+                return found.mark.order if hasattr(found, "mark") else None
+        return None
 
     def close_events(self) -> None:
         """Destroy every event; the context ends and no queue is left."""

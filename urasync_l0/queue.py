@@ -235,7 +235,7 @@ class Queue(UsmQueue):
         return None if native is None else Event(self, native, command)
 
     def is_empty(self) -> bool:
-        """Whether everything appended so far is complete. Waits for nothing."""
+        """Whether everything appended so far is complete. Waits a millisecond at most."""
         if self._attention:
             self._attend()
         try:

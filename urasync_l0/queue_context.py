@@ -5,18 +5,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from urasync_l0.device import Device
 from urasync_l0.enums import NO_QUEUE_FLAGS, Command, QueueFlag
 from urasync_l0.native_context import NativeContext
 from urasync_l0.native_list import NativeList, checked_flags, create_native_list
+from urasync_l0.queue import Queue
 from urasync_l0.recorded_event import Event
-from urasync_l0.result import InvalidDeviceError, UnsupportedFeatureError
+from urasync_l0.result import InvalidDeviceError, UnsupportedFeatureError, UrError
 from urasync_l0.ze import command_list as ze_list
 from urasync_l0.ze import loader
 from urasync_l0.ze.handles import (
     CommandListHandle,
+    EventHandle,
     command_list_from,
     event_from,
     handle_value,
@@ -25,7 +28,6 @@ from urasync_l0.ze.handles import (
 if TYPE_CHECKING:
     from urasync_l0.adapter import Adapter
     from urasync_l0.context import Context
-    from urasync_l0.queue import Queue
 
 
 class QueueContext(ABC):
@@ -76,10 +78,13 @@ class QueueContext(ABC):
             If events with time stamps are asked for and the driver has none.
         """
         chosen = self._open(device)
-        checked = checked_flags(flags)
-        if checked & QueueFlag.PROFILING_ENABLE:
-            self.native.event_source(chosen, timestamps=True)
-        return self._queue(create_native_list(self.native, chosen, checked, index))
+        native = create_native_list(self.native, chosen, checked_flags(flags), index)
+        try:
+            return self._queue(native)
+        except BaseException:
+            with suppress(UrError):  # what failed first matters more
+                ze_list.destroy(native.handle)
+            raise
 
     def create_queue_with_native_handle(
         self,
@@ -116,10 +121,7 @@ class QueueContext(ABC):
             raise UnsupportedFeatureError(
                 f"The list {handle_value(native):#x} is no immediate list; queues need one."
             )
-        checked = checked_flags(flags)
-        if checked & QueueFlag.PROFILING_ENABLE:
-            self.native.event_source(chosen, timestamps=True)
-        return self._queue(NativeList(chosen, native, checked, is_owned))
+        return self._queue(NativeList(chosen, native, checked_flags(flags), is_owned))
 
     def create_event_with_native_handle(self, handle: int, *, is_owned: bool = False) -> Event:
         """An event over a native one that somebody else made and signals.
@@ -128,12 +130,23 @@ class QueueContext(ABC):
         before the event is released and the queues have passed their waits; if it is owned, it is
         destroyed then. It proves nothing about the order of any queue of ours, so memory that a
         queue freed before it is not known to be free by it. The handle 0 gives an event that has
-        happened.
+        happened; that of an event of ours gives one that tells its queue.
         """
         if self.native.attention:
             self.native.attend()
-        native = self.native.foreign_events.adopt(event_from(handle), is_owned=is_owned)
-        return Event(None, native, Command.ENQUEUE_NATIVE_EXP, cast("Context", self))
+        event = event_from(handle)
+        queue = self._queue_of(event)
+        native = self.native.foreign_events.adopt(event, is_owned=is_owned)
+        return Event(queue, native, Command.ENQUEUE_NATIVE_EXP, cast("Context", self))
+
+    def _queue_of(self, event: EventHandle) -> Queue | None:
+        order = self.native.order_of(event)
+        if order is not None:
+            for finalizer in list(self.native.finalizers.values()):
+                owner = finalizer()
+                if isinstance(owner, Queue) and owner.order is order:
+                    return owner
+        return None
 
     def _open(self, device: Device | int | None) -> Device:
         if self.native.attention:
@@ -157,5 +170,7 @@ class QueueContext(ABC):
         )
 
     def _queue(self, native: NativeList) -> Queue:
+        if native.flags & QueueFlag.PROFILING_ENABLE:
+            self.native.event_source(native.device, timestamps=True)
         self.native.close_abandoned()
         return self._adapter.create_queue(cast("Context", self), native)

@@ -131,8 +131,10 @@ class Event:
 
     @property
     def status(self) -> EventStatus:
-        """COMPLETE, SUBMITTED, or ERROR if the device is lost. Asks the driver at most once.
+        """COMPLETE, SUBMITTED, or ERROR. Asks the driver at most once.
 
+        ERROR if the device was lost before that, or the context closed before somebody else's
+        event happened.
         That a command already runs cannot be seen, so RUNNING is never told.
 
         Raises
@@ -145,6 +147,12 @@ class Event:
             return self.status_of(native)
         finally:
             native.release()
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the status is known for good, so that nobody need be asked."""
+        context = self._context
+        return self.mark.is_complete() or context.lost is not None or context.is_closed
 
     def status_of(self, native: NativeEvent) -> EventStatus:
         """`status`, for who holds the native event."""
@@ -210,8 +218,8 @@ class Event:
         """Have ``callback(event, status, user_data)`` called once when a status is reached.
 
         It is called on a thread of the context's, some milliseconds late at most; with
-        ``EventStatus.ERROR`` if the device is lost. It must not wait for queues or close the
-        context. The event may be released before that.
+        ``EventStatus.ERROR`` if that is the event's status then. It must not wait for queues or
+        close the context. The event may be released before that.
 
         Raises
         ------

@@ -61,8 +61,7 @@ class CounterBasedEvents(EventSource):
         if not loader.has("zeEventCounterBasedCreate"):
             return False
         try:
-            # Also the first event that a queue takes.
-            self.take().release()
+            self.put_back(self.take())
         except UnsupportedFeatureError:
             return False
         return True
