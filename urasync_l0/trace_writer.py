@@ -47,7 +47,12 @@ class TraceWriter:
         self._file = -1
         self._written = 0
         self._recorded: set[int] = set()
-        self._begin()
+        try:
+            self._begin()
+        except OSError:
+            if self._file >= 0:
+                os.close(self._file)
+            raise
         self._thread = threading.Thread(
             target=self._run, name="urasync_l0 trace writer", daemon=True
         )
