@@ -25,7 +25,7 @@ TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmar
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo build test lint test-driver sanitize test-new-headers bench clean system-packages
+.PHONY: help demo build test lint test-driver sanitize test-new-headers test-free-threaded bench clean system-packages
 
 help:
 	@echo 'make demo              build, then replay the recorded traces on the software driver'
@@ -34,6 +34,7 @@ help:
 	@echo 'make test-driver       the C tests of the software driver'
 	@echo 'make sanitize          the same under the address, undefined and thread sanitizers'
 	@echo 'make test-new-headers  build and test with the newest Level Zero headers of Debian'
+	@echo 'make test-free-threaded  unit and conformance tests on a free-threaded CPython, if there is one'
 	@echo 'make lint              ruff, mypy and clang-format'
 	@echo 'make bench             replay the traces, one JSON object for each; DRIVER=system is a GPU'
 	@echo 'make clean             remove everything that was built or installed'
@@ -61,6 +62,9 @@ sanitize: $(BUILT)
 
 test-new-headers: $(BUILT) $(DEVELOPMENT)
 	packaging/newer-headers.sh $(abspath $(VENV_PYTHON))
+
+test-free-threaded:
+	packaging/free-threaded.sh $(PYTEST_FLAGS)
 
 bench: $(BUILT)
 	$(VENV_PYTHON) -m benchmarks.replay --driver $(DRIVER) --adapter legacy --no-verify --json
