@@ -12,7 +12,7 @@ import pytest
 
 from tests.helpers.entries import Client, refused, written
 from tests.helpers.strict_process import run_strictly
-from urasync_l0 import Device
+from urasync_l0 import Context, Device
 from urasync_l0.descriptors import DevicePartitionProperties, DevicePartitionProperty
 from urasync_l0.device_info import DEVICE_INFO
 from urasync_l0.enums import (
@@ -20,6 +20,7 @@ from urasync_l0.enums import (
     DeviceInfo,
     DevicePartition,
     DeviceType,
+    QueueFlag,
 )
 from urasync_l0.out import Out
 from urasync_l0.platform import Platform, default_platform
@@ -337,6 +338,18 @@ def test_what_the_driver_cannot_tell(adapter: str) -> None:
     assert changed == unsupported
     for name in unsupported:
         assert answers[name] == ["UNSUPPORTED_ENUMERATION"] * 3
+
+
+def test_queues_can_be_made_with_every_flag_that_is_promised(
+    client: Client, context: Context, device: Device
+) -> None:
+    promised = info(client, device, DeviceInfo.QUEUE_ON_HOST_PROPERTIES)
+    assert promised == info(client, device, DeviceInfo.QUEUE_PROPERTIES)
+    for flag in QueueFlag(promised):
+        queue = client.create_queue(context, device, flag)
+        client.adapter.urQueueFinish(queue)
+        client.adapter.urQueueRelease(queue)
+    assert info(client, device, DeviceInfo.QUEUE_ON_DEVICE_PROPERTIES) == 0
 
 
 # -- parts -----------------------------------------------------------------------------------------
