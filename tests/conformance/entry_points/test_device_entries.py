@@ -24,7 +24,9 @@ from urasync_l0.enums import (
 )
 from urasync_l0.out import Out
 from urasync_l0.platform import Platform, default_platform
-from urasync_l0.result import UnsupportedEnumerationError, UrResult
+from urasync_l0.result import DeviceLostError, UnsupportedEnumerationError, UrResult
+from urasync_l0.software_driver.controls import Controls
+from urasync_l0.ze.device_properties import get_pci_address
 
 ROOM = 1 << 16
 
@@ -350,6 +352,16 @@ def test_queues_can_be_made_with_every_flag_that_is_promised(
         client.adapter.urQueueFinish(queue)
         client.adapter.urQueueRelease(queue)
     assert info(client, device, DeviceInfo.QUEUE_ON_DEVICE_PROPERTIES) == 0
+
+
+@pytest.mark.parametrize("code", [0x78000001, 0x78000003], ids=["uninitialised", "unsupported"])
+def test_a_bus_that_the_driver_cannot_see(controls: Controls, root: Device, code: int) -> None:
+    controls.fail("zeDevicePciGetPropertiesExt", 1, code)
+    assert get_pci_address(root.handle) is None
+    controls.fail("zeDevicePciGetPropertiesExt", 1, 0x70000001)
+    with pytest.raises(DeviceLostError):
+        get_pci_address(root.handle)
+    assert get_pci_address(root.handle) == root.pci_address
 
 
 # -- parts -----------------------------------------------------------------------------------------
