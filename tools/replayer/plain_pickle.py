@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import io
 import pickle
 from typing import Any, NoReturn
@@ -26,9 +27,6 @@ class _PlainUnpickler(pickle.Unpickler):
     def persistent_load(self, pid: Any) -> NoReturn:
         raise UnsafePickleError("it refers to an object outside of the pickle")
 
-    def get_extension(self, code: int) -> NoReturn:
-        raise UnsafePickleError(f"it asks for the registered extension {code}")
-
 
 def load_plain_pickle(data: bytes) -> Any:
     """Return the plain data of a pickle.
@@ -40,6 +38,8 @@ def load_plain_pickle(data: bytes) -> Any:
     ValueError
         It is no pickle, or is cut.
     """
+    # What another pickle had looked up by a number would come from here without being asked for.
+    copyreg.clear_extension_cache()
     try:
         return _PlainUnpickler(io.BytesIO(data)).load()
     except UnsafePickleError:
