@@ -7,7 +7,8 @@ from urasync_l0.allocation import Allocation
 from urasync_l0.context import Context
 from urasync_l0.default_context import default_context
 from urasync_l0.device import Device
-from urasync_l0.enums import Command, UsmPoolFlag, UsmType
+from urasync_l0.enums import Command, EventStatus, ExecutionInfo, QueueFlag, UsmPoolFlag, UsmType
+from urasync_l0.event_profile import EventProfile
 from urasync_l0.immediate_queue import ImmediateQueue
 from urasync_l0.inspection import take_snapshot
 from urasync_l0.platform import Platform
@@ -54,6 +55,9 @@ __all__ = [
     "DeviceNotFoundError",
     "DriverNotFoundError",
     "Event",
+    "EventProfile",
+    "EventStatus",
+    "ExecutionInfo",
     "ImmediateQueue",
     "InOrderQueue",
     "InvalidEventError",
@@ -69,6 +73,7 @@ __all__ = [
     "Pool",
     "PoolStatistics",
     "Queue",
+    "QueueFlag",
     "Recording",
     "ReusePolicy",
     "Snapshot",

@@ -94,6 +94,26 @@ def test_the_program_ends_with_work_under_way(adapter: str) -> None:
     assert run_strictly(program, adapter) == "left {}\n"
 
 
+@pytest.mark.parametrize("held", [False, True], ids=["running", "held"])
+def test_callbacks_at_the_exit(adapter: str, held: bool) -> None:
+    """LIFE-7: the thread that asks for them stops, also beside a queue that is still busy."""
+    program = """
+    import sys
+    import urasync_l0
+    import urasync_l0.context
+    from urasync_l0.software_driver.controls import Controls
+    from urasync_l0.ze.handles import handle_value
+    urasync_l0.context.EXIT_TIMEOUT_NS = 50_000_000
+    context = urasync_l0.Context(sys.argv[1])
+    queue = context.create_queue()
+    if sys.argv[2] == "True":
+        Controls().gate(handle_value(queue.handle)).close()
+    for _ in range(100):
+        queue.record().set_callback(lambda event, status, data: None)
+    """
+    assert run_strictly(program, adapter, str(held)) == ""
+
+
 def test_a_held_queue_does_not_hang_the_exit(adapter: str) -> None:
     """The exit waits a while and then leaves the rest to the process's end."""
     program = """
