@@ -8,8 +8,9 @@ the driver could do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from enum import IntFlag
+from typing import Any, TypeVar
 
 from urasync_l0 import reference_count
 from urasync_l0.descriptors import DevicePartitionProperty
@@ -45,6 +46,8 @@ from urasync_l0.result import UnsupportedEnumerationError
 from urasync_l0.ze import device as ze_device
 from urasync_l0.ze.device import DevicePropertyFlag, MemoryAccessCapFlag
 from urasync_l0.ze.device_properties import FloatFlag, ModuleFlag
+
+F = TypeVar("F", bound=IntFlag)
 
 UINT32S = InfoType("uint32_t", 4, is_sequence=True)
 PARTITION_PROPERTIES = InfoType("ur_device_partition_property_t", 8, is_sequence=True)
@@ -92,20 +95,20 @@ def device_type(device: Device) -> DeviceType:
     return _TYPES.get(device.properties.type, DeviceType.CUSTOM)
 
 
-def _access(flags: MemoryAccessCapFlag) -> DeviceUsmAccessCapabilityFlag:
-    answer = DeviceUsmAccessCapabilityFlag(0)
-    for theirs, ours in _ACCESS.items():
+def _translated(flags: IntFlag, table: Mapping[Any, F], none: F) -> F:
+    answer = none
+    for theirs, ours in table.items():
         if flags & theirs:
             answer |= ours
     return answer
+
+
+def _access(flags: MemoryAccessCapFlag) -> DeviceUsmAccessCapabilityFlag:
+    return _translated(flags, _ACCESS, DeviceUsmAccessCapabilityFlag(0))
 
 
 def _float(flags: FloatFlag) -> DeviceFpCapabilityFlag:
-    answer = DeviceFpCapabilityFlag(0)
-    for theirs, ours in _FLOAT.items():
-        if flags & theirs:
-            answer |= ours
-    return answer
+    return _translated(flags, _FLOAT, DeviceFpCapabilityFlag(0))
 
 
 def _is(flag: DevicePropertyFlag) -> Callable[[Device], bool]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from weakref import WeakSet
 
@@ -159,17 +159,8 @@ class PeerGrants:
         with self._lock:
             if key in self._granted:
                 raise InvalidOperationError(f"{device!r} has access to {peer!r} already.")
-            done: list[Residency] = []
-            try:
-                for memory in self._memories(device, peer):
-                    if not memory.has(device):
-                        memory.grant(device)
-                        done.append(memory)
-            except BaseException:
-                for memory in done:
-                    with suppress(UrError):
-                        memory.revoke(device)
-                raise
+            without = [each for each in self._memories(device, peer) if not each.has(device)]
+            _everywhere(without, device, Residency.grant, Residency.revoke)
             self._granted[key] = device, peer
 
     def revoke(self, device: Device, peer: Device) -> None:
@@ -184,22 +175,30 @@ class PeerGrants:
         with self._lock:
             if key not in self._granted:
                 raise InvalidOperationError(f"{device!r} has no access to {peer!r}.")
-            done: list[Residency] = []
-            try:
-                for memory in self._memories(device, peer):
-                    if memory.has(device):
-                        memory.revoke(device)
-                        done.append(memory)
-            except BaseException:
-                for memory in done:
-                    with suppress(UrError):
-                        memory.grant(device)
-                raise
+            having = [each for each in self._memories(device, peer) if each.has(device)]
+            _everywhere(having, device, Residency.revoke, Residency.grant)
             del self._granted[key]
 
     def _memories(self, device: Device, peer: Device) -> list[Residency]:
         found = (_memory(context, device, peer) for context in list(self._contexts))
         return [memory for memory in found if memory is not None]
+
+
+Change = Callable[[Residency, Device], None]
+
+
+def _everywhere(memories: list[Residency], device: Device, change: Change, undo: Change) -> None:
+    """Change all, or, if a call fails, none."""
+    done: list[Residency] = []
+    try:
+        for memory in memories:
+            change(memory, device)
+            done.append(memory)
+    except BaseException:
+        for memory in done:
+            with suppress(UrError):  # what failed first matters more
+                undo(memory, device)
+        raise
 
 
 _grants: dict[str, PeerGrants] = {}
@@ -213,9 +212,10 @@ def grants_of(adapter_name: str) -> PeerGrants:
 
 
 def _memory(context: PeerContext, device: Device, peer: Device) -> Residency | None:
-    """The peer's memory, if the context is open and has both devices."""
+    """The peer's memory, if the context can be used and has both devices."""
     values = {each.native_value: each for each in context.devices}
-    if context.native.is_closed or device.native_value not in values:
+    native = context.native
+    if native.is_closed or native.lost is not None or device.native_value not in values:
         return None
     owner = values.get(peer.native_value)
     return None if owner is None else context._memory_of(owner)
