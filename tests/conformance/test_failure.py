@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.helpers.calls import LevelZeroCalls
+from tests.helpers.failures import UNKNOWN, attempt, digest, fail_each_call
 from tests.helpers.usm import MIB, TIMEOUT_NS, alloc, finish, pool_of, read
 from urasync_l0 import (
     Allocation,
@@ -14,7 +15,6 @@ from urasync_l0 import (
     DeviceLostError,
     Event,
     OutOfMemoryError,
-    PoolStatistics,
     Queue,
     UrError,
     UsmType,
@@ -23,7 +23,6 @@ from urasync_l0.software_driver.controls import Controls
 from urasync_l0.ze import loader
 from urasync_l0.ze.result import ZeResult
 
-UNKNOWN = int(ZeResult.ERROR_UNKNOWN)
 LOST = int(ZeResult.ERROR_DEVICE_LOST)
 
 
@@ -39,9 +38,6 @@ class Scene:
     kind: UsmType
     allocation: Allocation
     event: Event
-
-    def statistics(self) -> PoolStatistics:
-        return pool_of(self.queue, self.kind).statistics()
 
 
 def make_scene(context: Context, kind: UsmType) -> Scene:
@@ -59,57 +55,6 @@ OPERATIONS: dict[str, Operation] = {
     "record": lambda s: s.queue.record(),
     "wait": lambda s: s.queue.wait((s.event,)),
 }
-
-
-def digest(statistics: PoolStatistics) -> tuple[int, ...]:
-    """The numbers that a failed call must leave alone: all but counts of what was tried."""
-    s = statistics
-    return (s.used, s.used_high, s.requested, s.pending, s.idle, s.reserved, s.reserved_high)
-
-
-def fail_each_call(
-    controls: Controls,
-    make: Callable[[], Scene],
-    operation: Operation,
-    verify: Callable[[Scene], None] = lambda scene: None,
-) -> int:
-    """Let every call that the operation makes fail, each in a fresh scene; return how many.
-
-    A failure that the operation finds a way around is no failure of the operation.
-    """
-    scene = make()
-    with LevelZeroCalls() as calls:
-        operation(scene)
-    assert scene.context.close(TIMEOUT_NS)
-    planned = [(entry, nth) for entry, count in calls.counts.items() for nth in range(1, count + 1)]
-    for entry, nth in planned:
-        scene = make()
-        before = digest(scene.statistics()), memory_objects(controls)
-        controls.fail(entry, nth, UNKNOWN)
-        result, error = attempt(operation, scene)
-        controls.clear_failures()
-        if error is not None:
-            assert error.function == entry
-            after = digest(scene.statistics()), memory_objects(controls)
-            assert after == before, f"call {nth} of {entry} changed something"
-            result = operation(scene)
-        verify(scene)
-        del result
-        assert scene.context.close(TIMEOUT_NS)
-    return len(planned)
-
-
-def attempt(operation: Operation, scene: Scene) -> tuple[object, UrError | None]:
-    try:
-        return operation(scene), None
-    except UrError as error:
-        return None, error
-
-
-def memory_objects(controls: Controls) -> dict[str, int]:
-    """Live objects, but for those that hold no memory of ours and are kept for later use."""
-    kept = ("event", "event_pool")
-    return {kind: count for kind, count in controls.live_objects().items() if kind not in kept}
 
 
 @pytest.mark.parametrize("pooled", [False, True], ids=["fresh", "pooled"])
@@ -172,6 +117,21 @@ def test_fill(
         assert read(scene.queue, scene.allocation) == pattern * (SIZE // len(pattern))
 
     assert fail_each_call(controls, lambda: make_scene(make_context(), kind), fill, verify) > 0
+
+
+@pytest.mark.parametrize("event", [False, True], ids=["plain", "event"])
+def test_memcpy(
+    controls: Controls, make_context: Callable[..., Context], kind: UsmType, event: bool
+) -> None:
+    def copy(scene: Scene) -> object:
+        return scene.queue.memcpy(
+            scene.allocation, b"\x02" * SIZE, wait=(scene.event,), event=event
+        )
+
+    def verify(scene: Scene) -> None:
+        assert read(scene.queue, scene.allocation) == b"\x02" * SIZE
+
+    assert fail_each_call(controls, lambda: make_scene(make_context(), kind), copy, verify) > 0
 
 
 def test_finish(controls: Controls, make_context: Callable[..., Context], kind: UsmType) -> None:
