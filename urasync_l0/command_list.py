@@ -13,12 +13,18 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
 
 from urasync_l0.enums import QueueFlag
-from urasync_l0.event_source import PATIENCE_NS, EventSource, NativeEvent, observe
+from urasync_l0.event_source import (
+    PATIENCE_NS,
+    EventSource,
+    NativeEvent,
+    PassedMarker,
+    observe,
+)
+from urasync_l0.kept_objects import KeptObjects
 from urasync_l0.native_context import NativeContext
 from urasync_l0.native_list import NativeList
 from urasync_l0.pool import Mark, MarkerEvent
@@ -36,12 +42,6 @@ from urasync_l0.ze import loader
 from urasync_l0.ze.command_list import EventArray
 from urasync_l0.ze.handles import CommandListHandle, EventHandle
 
-_KEPT_POLLED = 64
-"""With so many kept objects, a marker is placed to learn which of them may go."""
-
-_KEPT_AT_MOST = 1024
-"""With so many, the call waits a moment for the oldest."""
-
 
 class Transfer(Protocol):
     """A fill or copy command."""
@@ -57,24 +57,6 @@ class Transfer(Protocol):
     @property
     def is_timed(self) -> bool:
         """Whether its signal takes the times of the command."""
-
-
-class PassedMarker:
-    """The marker of a queue that has finished for good: complete, and no native event at all."""
-
-    def __init__(self, mark: Mark) -> None:
-        self.mark = mark
-
-    def query(self) -> bool:
-        """It has happened."""
-        return True
-
-    def wait(self, timeout_ns: int) -> bool:
-        """It has happened."""
-        return True
-
-    def release(self) -> None:
-        """Nothing to give back."""
 
 
 class CommandList(ABC):
@@ -96,8 +78,8 @@ class CommandList(ABC):
         self._close_lock = threading.Lock()
         self._waiting = 0
         self._can_synchronize = loader.has("zeCommandListHostSynchronize")
-        self._kept: deque[tuple[int, object]] = deque()
         self.order = context.domain.add_queue(self)
+        self._kept = KeptObjects(self.order)
         context.lists[self.order.id] = self
 
     # -- what the adapters' events need ------------------------------------------------------------
@@ -248,8 +230,7 @@ class CommandList(ABC):
             raise
         finally:
             _release(natives)
-        if self._kept:
-            self._let_go()
+        self._kept.let_go()
         return event
 
     def _append_steps(
@@ -272,26 +253,9 @@ class CommandList(ABC):
                     array = None
         finally:
             if number:
-                self._kept.extend((number, thing) for thing in keep)
+                self._kept.keep(keep, number)
         if event is not None:
             event.mark = order.mark_here()
-
-    def _let_go(self) -> None:
-        """Drop kept objects whose commands are complete, and see that they stay few."""
-        kept = self._kept
-        order = self.order
-        self._drop_kept()
-        if len(kept) >= _KEPT_POLLED and observe(
-            order, kept[0][0], PATIENCE_NS if len(kept) >= _KEPT_AT_MOST else 0
-        ):
-            self._drop_kept()
-
-    def _drop_kept(self) -> None:
-        gone = []  # dropped without the lock: their owners may have finalizers
-        with self.order.lock:
-            while self._kept and self._kept[0][0] <= self.order.completed:
-                gone.append(self._kept.popleft())
-        del gone
 
     # -- finish and close --------------------------------------------------------------------------
 
@@ -329,8 +293,7 @@ class CommandList(ABC):
             raise
         self._note_synchronised()
         self.context.foreign_events.recycle()
-        if self._kept:
-            self._drop_kept()
+        self._kept.drop()
         return True
 
     def _wait_for_all(self, timeout_ns: int) -> Mark | None:

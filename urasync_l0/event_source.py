@@ -106,6 +106,24 @@ class NativeEvent:
             self.source.give_back(self)
 
 
+class PassedMarker:
+    """The marker of a queue that has finished for good: complete, and no native event at all."""
+
+    def __init__(self, mark: Mark) -> None:
+        self.mark = mark
+
+    def query(self) -> bool:
+        """It has happened."""
+        return True
+
+    def wait(self, timeout_ns: int) -> bool:
+        """It has happened."""
+        return True
+
+    def release(self) -> None:
+        """Nothing to give back."""
+
+
 class EventSource(ABC):
     """Native events for the queues of one device. Any thread may call."""
 
