@@ -38,9 +38,9 @@ def platform(client: Client) -> Platform:
 
 
 @pytest.fixture
-def root(platform: Platform) -> Device:
-    """Its first device; needs no context."""
-    return platform.devices[0]
+def root(platform: Platform, device_index: int) -> Device:
+    """The device of this process; needs no context."""
+    return platform.devices[device_index]
 
 
 def info(client: Client, device: Device, prop_name: int) -> Any:
@@ -95,10 +95,10 @@ def test_get_refuses(client: Client, platform: Platform) -> None:
 def test_references_are_counted(client: Client, platform: Platform, root: Device) -> None:
     """MEM-5, of handles that live as long as the process."""
     found: Out[tuple[Device, ...]] = Out()
-    client.adapter.urDeviceGet(platform, DeviceType.DEFAULT, 1, found, None)
+    client.adapter.urDeviceGet(platform, DeviceType.ALL, 100, found, None)
     before = info(client, root, DeviceInfo.REFERENCE_COUNT)
     client.adapter.urDeviceRetain(root)
-    client.adapter.urDeviceGet(platform, DeviceType.DEFAULT, 1, found, None)
+    client.adapter.urDeviceGet(platform, DeviceType.ALL, 100, found, None)
     assert info(client, root, DeviceInfo.REFERENCE_COUNT) == before + 2
     for _ in range(2):
         client.adapter.urDeviceRelease(root)

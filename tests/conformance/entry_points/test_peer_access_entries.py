@@ -134,6 +134,20 @@ def test_a_failure_in_one_context_undoes_the_others(adapter: str) -> None:
     ]
 
 
+@pytest.mark.usefixtures("controls")
+def test_a_context_that_lost_its_device_is_left_out(adapter: str) -> None:
+    program = """
+    broken, whole = context(first, second), context(first, second)
+    queue = broken.create_queue(second)
+    controls.fail("zeMemAllocDevice", 1, 0x70000001)
+    print(answer(queue.alloc_device, 1000), answer(queue.alloc_device, 1000))
+    held = whole.create_queue(second).alloc_device(1000)
+    print(answer(enable, first, second), broken.has_peer_access(first, second),
+          whole.has_peer_access(first, second))
+    """
+    assert run_on_two(program, adapter) == ["DEVICE_LOST DEVICE_LOST", "SUCCESS False True"]
+
+
 def test_refuses(client: Client) -> None:
     device: Device = default_platform().devices[0]
     value: Out[Any] = Out()
