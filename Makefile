@@ -18,10 +18,10 @@ SOURCES := pyproject.toml setup.py ze_build.py \
 	$(wildcard urasync_l0/software_driver/include/*.h urasync_l0/software_driver/src/*.[ch])
 C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/software_driver/*/*.[ch] \
 	urasync_l0/ur_library/*.[ch] urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch])
-PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests ze_build.py setup.py)
+PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests packaging/*.py ze_build.py setup.py)
 # The tool's code has another name when installed; type checkers need to see it under that.
 TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmarks tests \
-	ze_build.py setup.py)
+	packaging/*.py ze_build.py setup.py)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

@@ -24,6 +24,7 @@ UNMAPPED = "unmapped"
 
 # Of the 256 colours those that can be read on a dark and on a light ground.
 STYLES = {IN_USE: "color(33)", PENDING: "color(172)", IDLE: "color(71)", UNMAPPED: "color(244)"}
+OTHER_SHADE = "color(27)"
 
 _SIGNS = {IN_USE: "█", PENDING: "▒", IDLE: "░", UNMAPPED: "·"}
 _PLAIN_SIGNS = {IN_USE: "#", PENDING: "=", IDLE: "-", UNMAPPED: "."}
@@ -76,9 +77,10 @@ class Layout:
         """One cell of memory in a state."""
         return (_PLAIN_SIGNS if self.plain else _SIGNS)[state]
 
-    def cell(self, state: str, count: int = 1) -> Text:
-        """Some cells, coloured."""
-        return Text(self.sign(state) * count, style=STYLES[state])
+    def cell(self, state: str, count: int = 1, *, shade: int = 0) -> Text:
+        """Some cells, coloured; memory in use has two shades, to tell neighbours apart."""
+        style = OTHER_SHADE if shade and state == IN_USE else STYLES[state]
+        return Text(self.sign(state) * count, style=style)
 
     def bar(self, parts: Sequence[tuple[str, int]], width: int) -> Text:
         """A bar of cells, for each state in proportion to its bytes; what is there shows."""
@@ -141,7 +143,7 @@ class FittingTable:
                 table.add_column(heading, justify="right", no_wrap=True)
         for row in self._rows:
             table.add_row(*row)
-        if self._needed() <= options.max_width:
+        if self.needed() <= options.max_width:
             yield table
             return
         for row in self._rows:
@@ -154,7 +156,7 @@ class FittingTable:
             ]
             yield Padding(Columns(named, padding=(0, 2)), (0, 0, 0, 2))
 
-    def _needed(self) -> int:
+    def needed(self) -> int:
         """Columns of the output that the table needs, the subject in lines of some words."""
         widths = [
             max(max(map(cell_len, each.plain.split("\n"))) for each in column)

@@ -24,6 +24,10 @@ MOST_ROWS = 16
 
 _ADDRESS_WIDTH = 15
 _SMALLEST_CELL = 256
+_ORDER = (IN_USE, PENDING, IDLE)
+
+Cell = tuple[str, int]
+"""The state of a cell, and its shade."""
 
 
 class MapView:
@@ -95,8 +99,8 @@ class MapView:
             line = Text(f"{address:#x}".ljust(_ADDRESS_WIDTH), style=STYLES[UNMAPPED])
             if skipped:
                 line.append(f"{layout.size(skipped)} unmapped", style=STYLES[UNMAPPED])
-            for state, count in _same(cells):
-                line.append_text(layout.cell(state, count))
+            for (state, shade), count in _same(cells):
+                line.append_text(layout.cell(state, count, shade=shade))
             yield line
         free = [block.size for block in segment.blocks if block.state == IDLE]
         yield Text(
@@ -115,11 +119,12 @@ def cell_size(segment: SegmentSnapshot, most: int) -> int:
     return size
 
 
-def cells_of(segment: SegmentSnapshot, start: int, end: int, size: int) -> list[str]:
-    """The state of each cell between two addresses."""
+def cells_of(segment: SegmentSnapshot, start: int, end: int, size: int) -> list[Cell]:
+    """Each cell between two addresses: its state, and a shade that changes with every block."""
     count = -(-(end - start) // size)
     amounts: list[dict[str, int]] = [{} for _ in range(count)]
-    for block in segment.blocks:
+    shades = [0] * count
+    for position, block in enumerate(segment.blocks):
         if block.end <= start or block.address >= end:
             continue
         first = max(0, (block.address - start) // size)
@@ -128,16 +133,20 @@ def cells_of(segment: SegmentSnapshot, start: int, end: int, size: int) -> list[
             low = start + number * size
             part = min(block.end, low + size) - max(block.address, low)
             amounts[number][block.state] = amounts[number].get(block.state, 0) + part
-    order = (IN_USE, PENDING, IDLE)
-    return [
-        max(order, key=lambda state: amount.get(state, 0)) if amount else UNMAPPED
-        for amount in amounts
-    ]
+            if block.state == IN_USE:
+                shades[number] = position % 2
+    cells: list[Cell] = []
+    for amount, shade in zip(amounts, shades, strict=True):
+        state = max(((amount.get(each, 0), -at, each) for at, each in enumerate(_ORDER)))[2]
+        if not amount:
+            state = UNMAPPED
+        cells.append((state, shade if state == IN_USE else 0))
+    return cells
 
 
 def rows_of(
     segment: SegmentSnapshot, size: int, across: int
-) -> Iterator[tuple[int, list[str], int]]:
+) -> Iterator[tuple[int, list[Cell], int]]:
     """Yield the rows: address, cells, and 0; or, for a long unmapped stretch, its bytes."""
     row = across * size
     end_of_all = segment.address + segment.size
@@ -145,7 +154,7 @@ def rows_of(
     while at < end_of_all:
         end = min(at + row, end_of_all)
         cells = cells_of(segment, at, end, size)
-        if all(cell == UNMAPPED for cell in cells):
+        if all(state == UNMAPPED for state, _ in cells):
             later = [start for start, _ in segment.regions if start >= end]
             following = min(later, default=end_of_all)
             # Rows stay at multiples of their length, so that addresses can be compared.
@@ -158,7 +167,7 @@ def rows_of(
             at = end
 
 
-def _same(cells: list[str]) -> Iterator[tuple[str, int]]:
+def _same(cells: list[Cell]) -> Iterator[tuple[Cell, int]]:
     """Yield runs of equal cells."""
     at = 0
     while at < len(cells):

@@ -16,8 +16,6 @@ from urasync_l0.tools.layout import STYLES, FittingTable, Layout
 from urasync_l0.tools.pool_rates import PoolCurves, PoolRates
 from urasync_l0.tools.show_view import describe, heading
 
-_WIDE = 110
-
 
 class WatchView:
     """Renders a moment of a process that is watched."""
@@ -88,7 +86,8 @@ class WatchView:
             yield Text("No pool has held memory yet.")
             return
         yield Text()
-        yield self._table(wide=width >= _WIDE)
+        table = self._table(wide=True)
+        yield table if table.needed() <= width else self._table(wide=False)
         for each in self._rates:
             yield Text()
             yield from self._curve(each, width)

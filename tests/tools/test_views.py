@@ -189,8 +189,23 @@ def test_a_cell_shows_what_most_of_it_is() -> None:
             BlockSnapshot(BASE + 1280, 768, PENDING),
         ),
     )  # fmt: skip
-    assert cells_of(segment, BASE, BASE + 4096, 1024) == [IN_USE, PENDING, UNMAPPED, UNMAPPED]
-    assert cells_of(segment, BASE, BASE + 4096, 256)[3:5] == [IDLE, IDLE]
+    coarse = [state for state, _ in cells_of(segment, BASE, BASE + 4096, 1024)]
+    fine = [state for state, _ in cells_of(segment, BASE, BASE + 4096, 256)]
+    assert coarse == [IN_USE, PENDING, UNMAPPED, UNMAPPED]
+    assert fine[3:5] == [IDLE, IDLE]
+
+
+def test_neighbours_in_use_have_different_shades() -> None:
+    segment = SegmentSnapshot(
+        "device", 0, BASE, 1 << 20, regions=((BASE, BASE + 1024),),
+        blocks=(BlockSnapshot(BASE, 512, IN_USE), BlockSnapshot(BASE + 512, 512, IN_USE)),
+    )  # fmt: skip
+    assert cells_of(segment, BASE, BASE + 1024, 256) == [
+        (IN_USE, 0),
+        (IN_USE, 0),
+        (IN_USE, 1),
+        (IN_USE, 1),
+    ]
 
 
 @pytest.mark.parametrize("width", [20, 80, 160, 500])
@@ -203,7 +218,7 @@ def test_the_map_shows_every_mapped_byte_once(width: int) -> None:
             for address, cells, skipped in rows_of(segment, size, width):
                 assert address == at
                 at += skipped or len(cells) * size
-                mapped += sum(cell != UNMAPPED for cell in cells) * size
+                mapped += sum(state != UNMAPPED for state, _ in cells) * size
             assert at >= segment.address + segment.size
             assert segment.mapped <= mapped <= segment.mapped + 2 * len(segment.regions) * size
 
