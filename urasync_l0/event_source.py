@@ -232,7 +232,9 @@ class SlotPools:
     def destroy_event(self, event: EventHandle) -> None:
         """Destroy an event, and its pool if it was the last one there."""
         ze_event.destroy(event)
-        self._give_slot_back(*self._places.pop(event))
+        # The event is gone, whatever becomes of its pool, which `close` tries again.
+        with suppress(UrError):
+            self._give_slot_back(*self._places.pop(event))
 
     def _take_slot(self) -> tuple[_SlotPool, int]:
         # The newest pool has room, if any has: events are rarely destroyed before all of them are.
