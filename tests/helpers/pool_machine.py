@@ -14,11 +14,12 @@ differently when a program is run again is no trouble: a choice is taken modulo 
 from __future__ import annotations
 
 import sys
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, Phase, settings
@@ -229,6 +230,9 @@ class World(ABC, Generic[Q, E, P]):
     def failing(self, failure: Failure) -> AbstractContextManager[Callable[[], bool]]:
         """Let a driver call fail within a ``with`` block; gives what tells if it did."""
 
+    def check(self) -> None:
+        """Fail if a queue has run ahead of what it had to wait for."""
+
     def settle(self) -> None:
         """Let everything run to its end, and look at what the queues have read."""
 
@@ -245,7 +249,7 @@ sizes = st.one_of(
 queues = st.integers(0, QUEUES - 1)
 pools = st.sampled_from([0, 0, 0, 1])
 counts = st.integers(1, 6)
-choices = st.integers(0, 30)
+choices = st.one_of(st.integers(0, 2), st.integers(0, 30))
 events = st.lists(choices, max_size=3)
 kinds = st.sampled_from([UsmType.DEVICE, UsmType.DEVICE, UsmType.SHARED, UsmType.HOST])
 policies = st.one_of(
@@ -256,7 +260,7 @@ policies = st.one_of(
 pool_settings = st.builds(
     PoolSettings,
     release_threshold=st.sampled_from([8 * MIB, 0, 1 << 62]),
-    maximum_size=st.sampled_from([0, 0, 16 * MIB, 8 * MIB]),
+    maximum_size=st.sampled_from([0, 0, 16 * MIB, 8 * MIB, 4 * MIB]),
     maximum_pooled=st.sampled_from([None, None, None, 64 << 10]),
     zero=st.booleans(),
     policy=policies,
@@ -268,6 +272,7 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
     """Queues that allocate, free, wait, run and fail, in any order. A world is made in `start`."""
 
     world: World[Q, E, P]
+    has_failed: ClassVar[bool] = False
 
     def make_world(self, device_memory: int) -> World[Q, E, P]:
         """The world of one program; its device has so many bytes."""
@@ -322,15 +327,28 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
         for _ in range(count):
             self.allocate(queue, pool, UsmType.DEVICE, nbytes)
 
-    @rule(queue=queues, pool=pools, kind=kinds, nbytes=sizes, waits=events)
+    @rule(
+        queue=queues,
+        pool=pools,
+        nbytes=sizes,
+        waits=events,
+        call=st.sampled_from(["wait", "signal"]),
+    )
     def allocate_in_vain(
-        self, queue: int, pool: int, kind: UsmType, nbytes: int, waits: Sequence[int]
+        self, queue: int, pool: int, nbytes: int, waits: Sequence[int], call: str
     ) -> None:
-        """ERR-8: the memory is found, but then the event cannot be signalled."""
-        self.failure = Failure("signal")
-        self.allocate(queue, pool, kind, nbytes, waits, signal=True)
+        """ERR-8: the memory is found, but then the wait or the signal cannot be appended."""
+        self.failure = Failure(call)
+        self.allocate(queue, pool, UsmType.DEVICE, nbytes, waits, signal=True)
 
-    @rule(queue=queues, choice=choices, waits=events, signal=st.booleans(), by_event=st.booleans())
+    @rule(
+        queue=queues,
+        choice=choices,
+        waits=events,
+        signal=st.booleans(),
+        by_event=st.booleans(),
+        recorded=st.booleans(),
+    )
     def free(
         self,
         queue: int,
@@ -338,13 +356,17 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
         waits: Sequence[int] = (),
         signal: bool = False,
         by_event: bool = False,
+        recorded: bool = False,
     ) -> None:
+        """With ``recorded``, there is an event of just before the free that does not cover it."""
         if not self.live:
             return
         held = self.live[choice % len(self.live)]
         user = self.queues[queue]
         chosen = self.chosen(waits)
         needed = self.world.prepare_free(user, held, by_event=by_event)
+        if recorded:
+            self.keep(self.world.record(user))
         done = None
         with self.attempt(chosen):
             done = self.world.free(user, held, [*chosen, *needed], signal=signal)
@@ -354,12 +376,12 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
             self.live.remove(held)
             self.keep(done[0])
 
-    def free_some(self, choice: int, count: int) -> None:
+    def free_some(self, choice: int, count: int, recorded: bool) -> None:
         """On the queue that used it last, as most programs do."""
         for _ in range(min(count, len(self.live))):
             last = self.live[choice % len(self.live)].last
             queue = self.queues.index(last) if last in self.queues else choice % QUEUES
-            self.free(queue, choice)
+            self.free(queue, choice, recorded=recorded)
 
     # What programs do most comes most often: each of these names is a rule with its own chance.
     _allocating = rule(queue=queues, pool=pools, nbytes=sizes, count=counts)
@@ -367,7 +389,7 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
     allocating_2 = _allocating(allocate_some)
     allocating_3 = _allocating(allocate_some)
     allocating_4 = _allocating(allocate_some)
-    _freeing = rule(choice=choices, count=counts)
+    _freeing = rule(choice=choices, count=counts, recorded=st.booleans())
     freeing_1 = _freeing(free_some)
     freeing_2 = _freeing(free_some)
     freeing_3 = _freeing(free_some)
@@ -394,7 +416,7 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
     def release(self, choice: int) -> None:
         """The event stays in the list for a while: waits for it are refused."""
         if self.events:
-            event = self.events[choice % len(self.events)]
+            event = self.events[-1 - choice % len(self.events)]
             if not event.released:
                 self.world.release(event)
 
@@ -428,7 +450,7 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
     @rule(choice=choices, wait=st.booleans())
     def look(self, choice: int, wait: bool) -> None:
         if self.events:
-            event = self.events[choice % len(self.events)]
+            event = self.events[-1 - choice % len(self.events)]
             if not event.released:
                 with self.attempt():
                     self.world.look(event, wait=wait)
@@ -523,6 +545,7 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
 
     @invariant()
     def order_holds(self) -> None:
+        self.world.check()
         for event in self.events:
             mark = event.mark
             if mark.is_complete():
@@ -539,14 +562,22 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
         if not hasattr(self, "failure"):
             return
         if sys.exc_info()[0] is not None:
+            self.show_failure()
             self.world.end(clean=False)  # what went wrong matters more than what is left
             return
         try:
             self.clear()
         except BaseException:
+            self.show_failure()
             self.world.end(clean=False)
             raise
         self.world.end(clean=True)
+
+    def show_failure(self) -> None:
+        """Print the first failure. Hypothesis forgets it when the program passes the next time."""
+        if not type(self).has_failed:
+            type(self).has_failed = True
+            traceback.print_exc()
 
     def clear(self) -> None:
         """Free everything, let it complete and give it back."""
@@ -572,8 +603,8 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
     # -- helpers -----------------------------------------------------------------------------------
 
     def chosen(self, positions: Sequence[int]) -> list[E]:
-        """The events of a wait list; often fewer than asked for."""
-        return [self.events[each % len(self.events)] for each in positions if self.events]
+        """The events of a wait list: 0 is the latest."""
+        return [self.events[-1 - each % len(self.events)] for each in positions if self.events]
 
     def keep(self, event: E | None) -> None:
         """Keep an event for wait lists to come, and only so many."""

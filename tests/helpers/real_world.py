@@ -13,13 +13,14 @@ copied out by the last one before the free; all bytes of all copies are looked a
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tests.helpers.oracle import Oracle
 from tests.helpers.pool_machine import Failure, Held, PoolSettings, World
-from tests.helpers.usm import TIMEOUT_NS, alloc
+from tests.helpers.usm import alloc
 from urasync_l0 import Context, Event, Pool, Queue, UsmPoolFlag, UsmType
 from urasync_l0.enums import NO_POOL_FLAGS
 from urasync_l0.pool import GRANULE, Mark, MarkerEvent, QueueOperations, QueueOrder
@@ -49,6 +50,10 @@ _ENTRIES = {
     "fill": ("zeCommandListAppendMemoryFill",),
 }
 
+TIMEOUT_NS = 5_000_000_000
+"""How long, in nanoseconds, the host waits for what was let run. Many a program that fails is run
+before the smallest is found, so this is less than in other tests."""
+
 _MOMENT_NS = 1_000_000
 """How long a queue gets for what it was let run; it may be waiting for one that is held."""
 
@@ -73,6 +78,7 @@ class RealQueue:
         self.order: QueueOrder = queue.order
         self.known: set[int] = set()
         self.before: Before = {}
+        self.waits: deque[tuple[int, Before]] = deque()
         self.is_closed = False
         self.core_appended = 0
         self.allowed = 0
@@ -84,9 +90,21 @@ class RealQueue:
     def follow(self, known: frozenset[int], before: Before) -> None:
         """A wait was appended."""
         self.known |= known
+        self.waits.append((self.appended(), before))
         for queue, number in before.items():
             if queue is not self:
                 self.before[queue] = max(number, self.before.get(queue, 0))
+
+    def check(self) -> None:
+        """Fail if it has run on before what it had to wait for was done."""
+        done = self.world.controls.list_progress(self.handle).completed
+        while self.waits and self.waits[0][0] <= done:
+            number, before = self.waits.popleft()
+            for queue, needed in before.items():
+                # The signal comes a moment before its command counts as done.
+                assert queue.has_done(needed, _SOON_NS), (
+                    f"{self} has done {number} commands, but {queue} not {needed}"
+                )
 
     def here(self) -> Before:
         """What an event comes after that is appended now."""
@@ -389,6 +407,10 @@ class RealWorld(World[RealQueue, RealEvent, Pool]):
             yield lambda: self.controls.failures_delivered() > before
         finally:
             self.controls.clear_failures()
+
+    def check(self) -> None:
+        for queue in self.queues:
+            queue.check()
 
     def settle(self) -> None:
         for copy, pattern in self.copies:

@@ -35,4 +35,4 @@ class PageMachine(PoolMachine[FakeQueue, FakeEvent, Pool]):
 def test_nobody_gets_memory_too_early(
     machine: type[PoolMachine[FakeQueue, FakeEvent, Pool]], machine_search: int
 ) -> None:
-    run_state_machine_as_test(machine, settings=machine_settings(200, 60, searching=machine_search))
+    run_state_machine_as_test(machine, settings=machine_settings(150, 60, searching=machine_search))
