@@ -87,15 +87,16 @@ def _context(
 
 
 def _queue(order: QueueOrder, device: int | None) -> QueueSnapshot:
-    with order.lock:
-        markers = [marker.mark.number for marker in order.markers]
-        sequence, clock = order.sequence, order.clock
+    # Without the queue's lock, which is held while its commands are appended: a queue that is stuck
+    # in the driver is what somebody may want to see. Each of these is read as a whole.
+    markers, clock, completed = tuple(order.markers), order.clock, order.completed
+    sequence = order.sequence
     return QueueSnapshot(
         id=order.id,
         device=device,
         sequence=sequence,
-        completed=min(order.completed, sequence),
-        markers=tuple(markers),
+        completed=min(completed, sequence),
+        markers=tuple(marker.mark.number for marker in markers),
         clock=tuple(sorted((other.id, number) for other, number in clock.items())),
     )
 

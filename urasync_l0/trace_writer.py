@@ -8,6 +8,7 @@ it. A trace has 64 queues at most; of more, two share one, which only adds order
 
 from __future__ import annotations
 
+import fcntl
 import os
 import threading
 from collections import deque
@@ -148,8 +149,14 @@ class TraceWriter:
                 older = self._numbered(number - 1)
                 if older.exists():
                     older.replace(self._numbered(number))
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self._file = os.open(self.path, flags, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise OSError(error.errno, "another process writes it", str(self.path)) from None
+        if os.path.isfile(self.path):
+            os.ftruncate(self._file, 0)
         self._recorded.clear()
         live = [b"A,%d,%d,%d,\n" % each for each in sorted(self._live.values())]
         data = memoryview(b"".join([_HEADER, *live]))

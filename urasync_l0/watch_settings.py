@@ -79,7 +79,8 @@ def _whole(environment: Mapping[str, str], name: str) -> int:
 
 def _is_the_tool() -> bool:
     """Whether this process is ``urasync-pools`` itself, which has nothing to show."""
-    return os.path.basename(sys.argv[0] if sys.argv else "") == "urasync-pools"
+    name = os.path.basename(sys.argv[0]) if sys.argv else ""
+    return name == "urasync-pools" or "urasync_l0.tools.command" in sys.orig_argv
 
 
 if not _is_the_tool():

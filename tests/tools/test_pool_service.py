@@ -254,6 +254,21 @@ def test_a_folder_that_others_may_enter_is_refused(runtime: Path) -> None:
         find_source(None)
 
 
+def test_without_a_runtime_folder_the_one_for_temporary_files_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    service = pool_service.PoolService("here")
+    try:
+        folder = tmp_path / f"urasync-l0-{os.geteuid()}"
+        assert service.path.parent == folder
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert [each.name for each in pool_sockets()] == ["here"]
+    finally:
+        service.close()
+
+
 def test_a_folder_that_is_none_is_refused(runtime: Path) -> None:
     (runtime / "elsewhere").mkdir()
     (runtime / "urasync-l0").symlink_to(runtime / "elsewhere")

@@ -298,6 +298,18 @@ def test_a_disk_that_is_too_slow_ends_the_trace(
     writer.close()
 
 
+def test_two_processes_do_not_write_one_file(context: Context, tmp_path: Path) -> None:
+    """The environment of a program is also that of the programs that it starts."""
+    path = tmp_path / "trace.csv"
+    with watched_process(tmp_path, URASYNC_L0_RECORD=str(path)) as watched:
+        watched.do("start(); kept.append(queue.alloc_device(3000))")
+        with pytest.raises(OSError, match="another process writes it"):
+            record_allocations(path)
+        assert current_recording() is None
+        watched.end()
+    assert ops(read_trace(path))[0] == ("ALLOCATE", 3000, 0)
+
+
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "target").write_text("precious", "utf-8")
     (tmp_path / "trace.csv").symlink_to(tmp_path / "target")
