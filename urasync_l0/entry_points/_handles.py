@@ -184,9 +184,11 @@ def close_unused(context: Context) -> None:
         return
     native = context.native
     with _closing:
-        if native.is_closed or native.lost is not None:
+        if native.is_closed:
             return
         native.run_finalizers()
-        # Queues, pools and events are watched, and so is the context itself.
-        if len(native.finalizers) <= 1 and not native.lists and not native.registry.live:
+        # Queues, pools and events are watched, and so is the context itself. On a lost device only
+        # queues can be given back one by one.
+        used = len(native.finalizers) > 1 or native.registry.live
+        if not native.lists and (native.lost is not None or not used):
             context.close()
