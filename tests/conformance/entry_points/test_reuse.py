@@ -3,6 +3,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from itertools import pairwise
 
 import pytest
@@ -58,7 +59,7 @@ def test_work_between_alloc_and_free_of_the_same_memory(
 def test_other_queues_get_the_memory_that_they_wait_for(
     client: Client,
     make_queue: Callable[[], Queue],
-    controls: Controls,
+    request: pytest.FixtureRequest,
     kind: UsmType,
     held: bool,
 ) -> None:
@@ -68,24 +69,24 @@ def test_other_queues_get_the_memory_that_they_wait_for(
     one before, gets the same pointer. Held queues prove that no completion helped.
     """
     queues = [make_queue() for _ in range(QUEUES)]
-    gates = [hold(controls, queue) for queue in queues] if held else []
-    for gate in gates:
-        gate.__enter__()
     events: list[Event] = []
-    first, allocated = client.alloc(queues[0], kind, 1024)
-    filled = client.fill(queues[0], first, b"\x55", 1024, wait=[allocated])
-    freed = client.free(queues[0], first, wait=[filled])
-    events += [allocated, filled, freed]
-    for queue in queues[1:]:
-        with LevelZeroCalls() as calls:
-            mem, allocated = client.alloc(queue, kind, 1024, wait=[freed])
-        assert mem == first
-        # The caller's own wait orders it; the pool adds none.
-        assert calls.of(WAIT) <= 1
-        freed = client.free(queue, mem, wait=[allocated])
-        events += [allocated, freed]
-    for gate in gates:
-        gate.__exit__(None, None, None)
+    with ExitStack() as gates:
+        if held:
+            controls: Controls = request.getfixturevalue("controls")
+            for queue in queues:
+                gates.enter_context(hold(controls, queue))
+        first, allocated = client.alloc(queues[0], kind, 1024)
+        filled = client.fill(queues[0], first, b"\x55", 1024, wait=[allocated])
+        freed = client.free(queues[0], first, wait=[filled])
+        events += [allocated, filled, freed]
+        for queue in queues[1:]:
+            with LevelZeroCalls() as calls:
+                mem, allocated = client.alloc(queue, kind, 1024, wait=[freed])
+            assert mem == first
+            # The caller's own wait orders it; the pool adds none.
+            assert calls.of(WAIT) <= 1
+            freed = client.free(queue, mem, wait=[allocated])
+            events += [allocated, freed]
     for queue in queues:
         client.adapter.urQueueFinish(queue)
     client.release(*events)
