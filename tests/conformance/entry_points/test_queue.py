@@ -9,6 +9,7 @@ import pytest
 from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.entries import Client, refused, written
 from tests.helpers.gates import hold
+from tests.helpers.usm import repeat_until
 from urasync_l0 import Context, Device, Queue, UrError, UrResult, UsmType
 from urasync_l0.descriptors import (
     NativeHandleProperties,
@@ -343,7 +344,8 @@ def test_native_round_trip(
     assert native_of(client, again) == native
     assert info(client, again, QueueInfo.CONTEXT) is context
     assert info(client, again, QueueInfo.DEVICE) is device
-    assert info(client, again, QueueInfo.EMPTY) is True
+    # A list that others may have appended to is asked by a marker, which a busy machine delays.
+    repeat_until(lambda: bool(info(client, again, QueueInfo.EMPTY)), lambda: None)
     mem, allocated = client.alloc(again, UsmType.SHARED, 64)
     filled = client.fill(again, mem, b"\x11", 64)
     assert client.read(queue, mem, 64) == b"\x11" * 64
