@@ -5,6 +5,7 @@
 PYTHON ?= python3
 PYTEST_FLAGS ?=
 DRIVER ?= software
+BENCH_FLAGS ?=
 
 VENV := .venv
 VENV_PYTHON := $(VENV)/bin/python
@@ -36,7 +37,7 @@ help:
 	@echo 'make test-new-headers  build and test with the newest Level Zero headers of Debian'
 	@echo 'make test-free-threaded  unit and conformance tests on a free-threaded CPython, if there is one'
 	@echo 'make lint              ruff, mypy and clang-format'
-	@echo 'make bench             replay the traces, one JSON object for each; DRIVER=system is a GPU'
+	@echo 'make bench             times of calls, traces and more, as a table; DRIVER=system is a GPU'
 	@echo 'make clean             remove everything that was built or installed'
 	@echo 'PYTHON=python3.12 names the Python for the virtual environment (3.11 or newer).'
 
@@ -67,8 +68,7 @@ test-free-threaded:
 	packaging/free-threaded.sh $(PYTEST_FLAGS)
 
 bench: $(BUILT)
-	$(VENV_PYTHON) -m benchmarks.replay --driver $(DRIVER) --adapter legacy --no-verify --json
-	$(VENV_PYTHON) -m benchmarks.replay --driver $(DRIVER) --adapter v2 --no-verify --json
+	$(VENV_PYTHON) -m benchmarks.speed --driver $(DRIVER) $(BENCH_FLAGS)
 
 clean:
 	rm -rf $(VENV) .cache build dist *.egg-info

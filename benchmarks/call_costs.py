@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What single calls cost: pairs of an allocation and a free, with and without events, each half by
+itself, a synchronisation, a snapshot, threads, and what Python itself asks for the like."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+
+import urasync_l0
+from benchmarks.free_blocks import microseconds_a_pair
+from benchmarks.rounds import Case
+from urasync_l0.ze.loader import DriverName
+
+NBYTES = 4096
+PAIRS = 2_000
+BATCH = 256
+FREED = (10, 1_000, 10_000, 100_000)
+FREE_BLOCKS = (100, 10_000, 100_000)
+THREADS = (1, 2, 4, 8)
+SNAPSHOT_BLOCKS = 1_000
+MANY = 50_000
+"""Cases with more blocks than this are measured once."""
+
+
+class Bench:
+    """A context of one adapter whose pools keep what they have, and the cases on it."""
+
+    def __init__(self, adapter: str, driver: DriverName, stack: ExitStack) -> None:
+        self.adapter = adapter
+        self.context = stack.enter_context(urasync_l0.Context(adapter=adapter, driver=driver))
+        self.pool = self.context.create_pool(release_threshold=urasync_l0.KEEP_EVERYTHING)
+        self.queue = self.context.create_queue()
+        self.other = self.context.create_queue()
+        self.queue.free(self.queue.alloc_device(NBYTES, self.pool))
+        self.queue.finish()
+        self.context.default_pool(
+            self.context.devices[0]
+        ).release_threshold = urasync_l0.KEEP_EVERYTHING
+
+    def cases(self) -> Iterator[Case]:
+        """All cases, the cheap ones first."""
+        yield self._case("pair", "no events", "µs a pair", self.pair)
+        yield self._case("pair", "no events, a pool named", "µs a pair", self.pair_of_pool)
+        yield self._case("pair", "no events, by address", "µs a pair", self.pair_by_address)
+        yield self._case("pair", "an event for both calls", "µs a pair", self.pair_with_events)
+        yield self._case("pair", "handed to another queue", "µs a pair", self.hand_over)
+        yield self._case("call", "allocate", "µs a call", lambda: self.halves()[0])
+        yield self._case("call", "free", "µs a call", lambda: self.halves()[1])
+        yield self._case("call", "record an event", "µs a call", self.record)
+        for count in FREED:
+            name = f"{count:,} freed blocks"
+            rounds = 1 if count > MANY else 100
+            yield self._case("finish", name, "µs", partial(self.finish, count), rounds)
+        for count in THREADS:
+            yield self._case("threads", f"{count}", "µs a pair", partial(self.threads, count), 3)
+        yield self._case("snapshot", f"of {SNAPSHOT_BLOCKS:,} blocks", "µs", self.snapshot, 5)
+        yield self._case("snapshot", "pair meanwhile", "µs a pair", self.pair_meanwhile, 3)
+        for count in FREE_BLOCKS:
+            yield self._case(
+                "free blocks",
+                f"pair among {count:,}",
+                "µs a pair",
+                partial(microseconds_a_pair, self.adapter, "many sizes", count),
+                1 if count > MANY else 2,
+            )
+
+    def _case(
+        self, group: str, name: str, unit: str, measure: Callable[[], float], rounds: int = 100
+    ) -> Case:
+        return Case(group, name, self.adapter, unit, measure, rounds)
+
+    def pair(self) -> float:
+        """Allocate from the device's current pool and free."""
+        allocate, free = self.queue.alloc_device, self.queue.free
+        start = time.thread_time_ns()
+        for _ in range(PAIRS):
+            free(allocate(NBYTES))
+        return self._each(start, PAIRS)
+
+    def pair_of_pool(self) -> float:
+        """The same from a pool that the call names."""
+        allocate, free, pool = self.queue.alloc_device, self.queue.free, self.pool
+        start = time.thread_time_ns()
+        for _ in range(PAIRS):
+            free(allocate(NBYTES, pool))
+        return self._each(start, PAIRS)
+
+    def pair_by_address(self) -> float:
+        """The same without a Python object for the allocation."""
+        allocate, free = self.queue.enqueue_alloc, self.queue.free
+        kind = urasync_l0.UsmType.DEVICE
+        start = time.thread_time_ns()
+        for _ in range(PAIRS):
+            free(allocate(kind, NBYTES)[0])
+        return self._each(start, PAIRS)
+
+    def pair_with_events(self) -> float:
+        """Allocate and free, each with an event that is dropped at once."""
+        allocate, free = self.queue.alloc_device, self.queue.free
+        count = PAIRS // 8
+        start = time.thread_time_ns()
+        for _ in range(count):
+            free(allocate(NBYTES, event=True), event=True)
+        return self._each(start, count)
+
+    def hand_over(self) -> float:
+        """Free on one queue with an event, allocate on the other behind it."""
+        one, two = self.queue, self.other
+        count = PAIRS // 8
+        allocation = one.alloc_device(NBYTES)
+        start = time.thread_time_ns()
+        for _ in range(count):
+            event = one.free(allocation, event=True)
+            assert event is not None
+            allocation = two.alloc_device(NBYTES, wait=(event,))
+            one, two = two, one
+        result = self._each(start, count)
+        one.free(allocation)
+        return result
+
+    def halves(self) -> tuple[float, float]:
+        """The two halves by themselves, `BATCH` allocations at a time."""
+        queue = self.queue
+        clock = time.thread_time_ns
+        allocating = freeing = 0
+        for _ in range(PAIRS // BATCH):
+            start = clock()
+            row = [queue.alloc_device(NBYTES) for _ in range(BATCH)]
+            middle = clock()
+            for allocation in row:
+                queue.free(allocation)
+            freeing += clock() - middle
+            allocating += middle - start
+            queue.finish()
+        count = PAIRS // BATCH * BATCH * 1000
+        return allocating / count, freeing / count
+
+    def record(self) -> float:
+        """Record an event and drop it."""
+        record = self.queue.record
+        count = PAIRS // 8
+        start = time.thread_time_ns()
+        for _ in range(count):
+            record()
+        return self._each(start, count)
+
+    def finish(self, count: int) -> float:
+        """Synchronise after so many frees, in an order that lets no two neighbours meet early."""
+        queue = self.queue
+        row = [queue.alloc_device(256) for _ in range(count)]
+        for allocation in (*row[::2], *row[1::2]):
+            queue.free(allocation)
+        start = time.thread_time_ns()
+        queue.finish()
+        return self._each(start, 1)
+
+    def threads(self, count: int) -> float:
+        """Time a pair when so many threads work on queues and pools of their own."""
+        pairs = PAIRS // count
+        ready = threading.Barrier(count)
+        begun: list[int] = []
+        ended: list[int] = []
+
+        def work() -> None:
+            queue = self.context.create_queue()
+            pool = self.context.create_pool(release_threshold=urasync_l0.KEEP_EVERYTHING)
+            queue.free(queue.alloc_device(NBYTES, pool))
+            ready.wait()
+            begun.append(time.perf_counter_ns())
+            for _ in range(pairs):
+                queue.free(queue.alloc_device(NBYTES, pool))
+            ended.append(time.perf_counter_ns())
+            queue.close()
+            pool.close()
+
+        workers = [threading.Thread(target=work) for _ in range(count)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        return (max(ended) - min(begun)) / (pairs * count) / 1000
+
+    def snapshot(self) -> float:
+        """Take a snapshot of a pool with many blocks in use."""
+        row = [self.queue.alloc_device(NBYTES) for _ in range(SNAPSHOT_BLOCKS)]
+        start = time.thread_time_ns()
+        urasync_l0.take_snapshot()
+        result = self._each(start, 1)
+        for allocation in row:
+            self.queue.free(allocation)
+        self.queue.finish()
+        return result
+
+    def pair_meanwhile(self) -> float:
+        """Time a pair while another thread takes twenty snapshots a second."""
+        stop = threading.Event()
+
+        def watch() -> None:
+            while not stop.wait(0.05):
+                urasync_l0.take_snapshot()
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        try:
+            return min(self.pair() for _ in range(5))
+        finally:
+            stop.set()
+            watcher.join()
+
+    @staticmethod
+    def _each(start: int, count: int) -> float:
+        return (time.thread_time_ns() - start) / count / 1000
+
+
+def import_time() -> float:
+    """Milliseconds that a new process takes to import the package, beyond Python's own start."""
+    program = (
+        "import time; start = time.thread_time_ns(); import urasync_l0; "
+        "print((time.thread_time_ns() - start) / 1e6)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return float(run.stdout)
+
+
+class _FreeList:
+    """The barest allocator that Python can express: what a pair costs without a pool behind it."""
+
+    __slots__ = ("free_lists", "sizes")
+
+    def __init__(self) -> None:
+        self.free_lists: dict[int, list[int]] = {NBYTES: [1 << 32]}
+        self.sizes: dict[int, int] = {}
+
+    def allocate(self, nbytes: int) -> int:
+        address = self.free_lists[nbytes].pop()
+        self.sizes[address] = nbytes
+        return address
+
+    def free(self, address: int) -> None:
+        self.free_lists[self.sizes.pop(address)].append(address)
+
+
+def barest_pair() -> float:
+    """A pair of a free list in Python, for scale."""
+    free_list = _FreeList()
+    allocate, free = free_list.allocate, free_list.free
+    start = time.thread_time_ns()
+    for _ in range(PAIRS):
+        free(allocate(NBYTES))
+    return (time.thread_time_ns() - start) / PAIRS / 1000
+
+
+def common_cases() -> Iterator[Case]:
+    """Cases in which no adapter takes part."""
+    yield Case("for scale", "a free list in Python", "", "µs a pair", barest_pair)
+    yield Case("import", "urasync_l0", "", "ms", import_time, 5)
