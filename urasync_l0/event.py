@@ -74,8 +74,8 @@ class PoolEvents(EventSource):
     def _create(self) -> PoolEvent:
         return PoolEvent(self, self._pools.create_event())
 
-    def _destroy(self, event: EventHandle) -> None:
-        self._pools.destroy_event(event)
+    def _destroyed(self, event: EventHandle) -> None:
+        self._pools.forget(event)
 
     def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
         """Keep the event from being reset before ``order``'s queue has passed the wait."""

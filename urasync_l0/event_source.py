@@ -147,8 +147,8 @@ class EventSource(ABC):
             return  # somebody holds it by mistake for a moment, and gives it back then
         if event.is_new:
             with suppress(UrError):
-                self._destroy(event.handle)
-                self._all.discard(event)
+                self._destroy(event)
+            if event not in self._all:
                 return
         self._ready.append(event)
 
@@ -160,9 +160,13 @@ class EventSource(ABC):
     def _create(self) -> NativeEvent:
         """Make a new native event."""
 
-    def _destroy(self, event: EventHandle) -> None:
-        """Destroy a native event, and what was made for it alone."""
-        ze_event.destroy(event)
+    def _destroy(self, event: NativeEvent) -> None:
+        ze_event.destroy(event.handle)
+        self._all.discard(event)
+        self._destroyed(event.handle)
+
+    def _destroyed(self, event: EventHandle) -> None:  # noqa: B027  events without pools need none
+        """Give back what was made for an event alone, which is destroyed."""
 
     @abstractmethod
     def give_back(self, event: NativeEvent) -> None:
@@ -179,8 +183,7 @@ class EventSource(ABC):
         """Destroy every event; the context ends and no queue is left."""
         self._ready.clear()
         for event in tuple(self._all):
-            self._destroy(event.handle)
-            self._all.discard(event)
+            self._destroy(event)
 
 
 class _SlotPool:
@@ -229,12 +232,12 @@ class SlotPools:
         self._places[event] = pool, slot
         return event
 
-    def destroy_event(self, event: EventHandle) -> None:
-        """Destroy an event, and its pool if it was the last one there."""
-        ze_event.destroy(event)
-        # The event is gone, whatever becomes of its pool, which `close` tries again.
-        with suppress(UrError):
-            self._give_slot_back(*self._places.pop(event))
+    def forget(self, event: EventHandle) -> None:
+        """Note that an event was destroyed; destroy its pool if it was the last one there.
+
+        A pool that the driver does not destroy is left to `close`.
+        """
+        self._give_slot_back(*self._places.pop(event))
 
     def _take_slot(self) -> tuple[_SlotPool, int]:
         # The newest pool has room, if any has: events are rarely destroyed before all of them are.

@@ -83,8 +83,7 @@ class ForeignEvents(EventSource):
                 kept.append(event)
                 continue
             with suppress(UrError):  # then it goes with the context
-                self._destroy(event.handle)
-                self._all.discard(event)
+                self._destroy(event)
         with self.lock:
             self._released += kept
 

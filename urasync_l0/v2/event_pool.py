@@ -76,11 +76,9 @@ class CounterBasedEvents(EventSource):
             self._context, self._device, timestamp=self._timestamps
         )
 
-    def _destroy(self, event: EventHandle) -> None:
-        if self._pools is None:
-            super()._destroy(event)
-        else:
-            self._pools.destroy_event(event)
+    def _destroyed(self, event: EventHandle) -> None:
+        if self._pools is not None:
+            self._pools.forget(event)
 
     def give_back(self, event: NativeEvent) -> None:
         """Take an event back; it can be signalled again at once."""
