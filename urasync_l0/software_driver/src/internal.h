@@ -159,7 +159,8 @@ uint64_t timeline_target(const timeline_t *timeline, uint64_t place);
 condition_t timeline_reached;
 void timeline_advance(timeline_t *timeline);
 
-// --- driver.c, device.c -------------------------------------------------------------------------
+// --- driver.c, device.c, device_memory.c
+// ------------------------------------------------------------
 
 typedef struct context context_t;
 
@@ -196,6 +197,7 @@ bool device_covered(uint64_t mask, const device_t *device);
 void device_note_resident(uint64_t mask, int64_t bytes);
 bool device_memory_take(device_t *device, uint64_t bytes);
 void device_memory_give_back(device_t *device, uint64_t bytes);
+uint64_t device_usable_memory(const device_t *device);
 uint64_t device_ticks(void);
 uint32_t device_queue_count(uint32_t ordinal);
 
