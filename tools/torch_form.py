@@ -3,17 +3,19 @@
 
 The viewer reads a pickle of plain data: the segments with their blocks, and, for each device, what
 was recorded. Mapped regions are its segments, queues its streams; host memory is shown as one more
-device after the others.
+device after the others. The viewer goes through the record backwards and looks for the segment of
+every allocation, so memory that has gone back to the driver since is shown as empty segments.
 """
 
 from __future__ import annotations
 
 import pickle
+from bisect import bisect_right
 from typing import Any
 
 from urasync_l0.snapshot import IDLE, IN_USE, PENDING, BlockSnapshot, SegmentSnapshot, Snapshot
 
-_STATES = {IN_USE: "active_allocated", PENDING: "active_awaiting_free", IDLE: "inactive"}
+_STATES = {IN_USE: "active_allocated", PENDING: "active_pending_free", IDLE: "inactive"}
 _PROTOCOL = 4
 
 
@@ -29,6 +31,7 @@ def torch_snapshot(snapshot: Snapshot) -> bytes:
             segments.extend(
                 _segment(segment, start, end, device, pool.id) for start, end in segment.regions
             )
+    segments.extend(_gone(snapshot, device_of))
     traces: list[list[dict[str, Any]]] = [[] for _ in range(host + 1)]
     for entry in snapshot.history:
         plain = {
@@ -47,6 +50,39 @@ def torch_snapshot(snapshot: Snapshot) -> bytes:
     return pickle.dumps(
         {"segments": segments, "device_traces": traces, "allocator_settings": {}}, _PROTOCOL
     )
+
+
+def _gone(snapshot: Snapshot, device_of: dict[int, int]) -> list[dict[str, Any]]:
+    """Segments for what was recorded at addresses that are not mapped any more."""
+    mapped = sorted(
+        region for pool in snapshot.pools for segment in pool.segments for region in segment.regions
+    )
+    starts = [start for start, _ in mapped]
+    gone: list[list[int]] = []
+    for address, size, device in sorted(
+        {(each.address, each.size, device_of.get(each.pool, 0)) for each in snapshot.history}
+    ):
+        at = bisect_right(starts, address) - 1
+        if at >= 0 and address < mapped[at][1]:
+            continue
+        following = mapped[at + 1][0] if at + 1 < len(mapped) else address + size
+        end = min(address + size, max(following, address + 1))
+        if gone and gone[-1][2] == device and address <= gone[-1][1]:
+            gone[-1][1] = max(gone[-1][1], end)
+        else:
+            gone.append([address, end, device])
+    return [
+        {
+            "device": device,
+            "address": start,
+            "total_size": end - start,
+            "stream": 0,
+            "segment_type": "large",
+            "frames": [],
+            "blocks": [],
+        }
+        for start, end, device in gone
+    ]
 
 
 def _segment(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from urasync_l0.context import open_contexts
@@ -60,10 +61,16 @@ def take_snapshot(*, blocks: bool = True) -> Snapshot:
 
 
 def program_name() -> str:
-    """What the program is called: the file name of its script."""
-    arguments = getattr(sys, "argv", None) or [""]
+    """What the program is called: the file name of its script, or else that of its process."""
+    arguments: list[str] = getattr(sys, "argv", None) or [""]
     name = os.path.basename(arguments[0])
-    return name if name and name not in ("-c", "-m", "-") else "python"
+    if name and name not in ("-c", "-m", "-"):
+        return name
+    try:
+        # A program in C++ that has Python inside has no script.
+        return Path("/proc/self/comm").read_text("utf-8", "replace").strip() or "python"
+    except OSError:
+        return "python"
 
 
 def _context(

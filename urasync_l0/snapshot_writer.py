@@ -56,7 +56,7 @@ def write_snapshot_at_exit(path: _PathLike) -> None:
 
     So it shows what the program never freed. A problem is printed and does not change the exit.
     """
-    atexit.register(_write_or_complain, path)
+    atexit.register(_write_or_complain, path, os.getpid())
 
 
 def write_snapshot_on_signal(
@@ -77,9 +77,12 @@ def write_snapshot_on_signal(
         signal.signal(number, _handler(requests, earlier))
     except (ValueError, OSError) as error:
         raise InvalidValueError(f"Signal {number} cannot be handled here: {error}.") from error
-    start = _starter(requests, path)
-    start()
-    os.register_at_fork(after_in_child=start)
+    threading.Thread(
+        target=_write_on_request,
+        args=(requests, path),
+        name="urasync_l0 snapshot writer",
+        daemon=True,
+    ).start()
 
 
 def _handler(requests: SimpleQueue[None], earlier: Any) -> Callable[[int, FrameType | None], None]:
@@ -91,19 +94,17 @@ def _handler(requests: SimpleQueue[None], earlier: Any) -> Callable[[int, FrameT
     return handle
 
 
-def _starter(requests: SimpleQueue[None], path: _PathLike) -> Callable[[], None]:
-    def write() -> None:
-        while True:
-            requests.get()
-            _write_or_complain(path)
-
-    def start() -> None:
-        threading.Thread(target=write, name="urasync_l0 snapshot writer", daemon=True).start()
-
-    return start
+def _write_on_request(requests: SimpleQueue[None], path: _PathLike) -> None:
+    while True:
+        requests.get()
+        _write_or_complain(path, os.getpid())
 
 
-def _write_or_complain(path: _PathLike) -> None:
+def _write_or_complain(path: _PathLike, process: int) -> None:
+    """Write a snapshot, unless this is a forked child, which has no pools: the file is its
+    parent's. The child has no thread that a signal could wake either."""
+    if os.getpid() != process:
+        return
     try:
         write_snapshot(path)
     except OSError as error:

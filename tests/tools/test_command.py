@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from rich.console import Console
 from benchmarks.bundled_traces import TRACES
 from tests.tools.snapshots import BASE, FRAMES, KIB, MIB, SNAPSHOT, later
 from tests.tools.watched_process import ROOT, TIMEOUT_SECONDS, run_tool
-from urasync_l0.snapshot import Snapshot
+from urasync_l0.snapshot import HistoryEntry, Snapshot
 from urasync_l0.tools import command
 from urasync_l0.tools.failure import ToolError
 from urasync_l0.tools.layout import Layout
@@ -301,7 +302,7 @@ def test_the_form_of_pytorchs_viewer() -> None:
     assert first["active_size"] == 4 * MIB + 256 * KIB
     assert [each["state"] for each in first["blocks"]] == [
         "active_allocated",
-        "active_awaiting_free",
+        "active_pending_free",
         "active_allocated",
         "inactive",
     ]
@@ -313,6 +314,28 @@ def test_the_form_of_pytorchs_viewer() -> None:
         assert sum(block["size"] for block in each["blocks"]) == each["total_size"]
     actions = [each["action"] for each in data["device_traces"][0]]
     assert actions == ["alloc", "alloc", "free_requested", "free_completed"]
+
+
+def test_every_recorded_address_lies_in_a_segment_of_the_viewers_form() -> None:
+    """The viewer stops at one that does not; pages may have gone back to the driver since."""
+    history = (
+        *SNAPSHOT.history,
+        HistoryEntry(10_000, "allocate", 1, BASE + 20 * MIB, 3 * MIB, 1),
+        HistoryEntry(11_000, "free", 1, BASE + 20 * MIB, 3 * MIB, 1),
+        HistoryEntry(12_000, "allocate", 1, BASE + 22 * MIB, 2 * MIB, 1),
+        HistoryEntry(13_000, "free", 1, BASE + 22 * MIB, 2 * MIB, 1),
+        HistoryEntry(14_000, "allocate", 1, BASE + 99 * MIB, 2 * MIB, 1),
+        HistoryEntry(15_000, "free", 1, BASE + 99 * MIB, 2 * MIB, 1),
+    )
+    data = load_plain_pickle(torch_snapshot(replace(SNAPSHOT, history=history)))
+    ranges = sorted((each["address"], each["total_size"]) for each in data["segments"])
+
+    assert (BASE + 20 * MIB, 4 * MIB) in ranges
+    assert (BASE + 99 * MIB, MIB) in ranges
+    for (start, size), (following, _) in pairwise(ranges):
+        assert start + size <= following
+    for entry in data["device_traces"][0]:
+        assert any(start <= entry["addr"] < start + size for start, size in ranges)
 
 
 def test_the_viewers_form_uses_opcodes_that_its_reader_knows() -> None:

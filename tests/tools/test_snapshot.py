@@ -364,6 +364,30 @@ def test_a_process_writes_at_its_exit_what_it_never_freed(tmp_path: Path) -> Non
     assert [block.requested for block in blocks(pool) if block.state == IN_USE] == [12345]
 
 
+FORKS = """\
+import os, sys
+import urasync_l0
+
+context = urasync_l0.Context(adapter="v2", driver="software")
+kept = context.create_queue().alloc_device(777)
+for line in sys.stdin:
+    if not os.fork():
+        sys.exit(0)
+    os.wait()
+    print("done", flush=True)
+"""
+
+
+def test_a_forked_child_leaves_the_file_to_its_parent(tmp_path: Path) -> None:
+    path = tmp_path / "exit.json"
+    setting = str(path)
+    with watched_process(tmp_path, program=FORKS, URASYNC_L0_SNAPSHOT_AT_EXIT=setting) as watched:
+        watched.do("fork")
+        assert not path.exists()
+        watched.end()
+    assert read_snapshot(path).pools[0].statistics.requested == 777
+
+
 def test_a_process_writes_on_a_signal(tmp_path: Path) -> None:
     """The signal comes while the main thread holds the pool's lock, which must not matter."""
     path = tmp_path / "signal.json"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A copy of what a pool holds, taken in one short section of its lock.
 
-The section only copies numbers, and creates no object for a block: what is to be known of blocks
-goes into one flat list. So it takes the lock for as long as it must, and collection, which may run
-any program's code, is not set off by it.
+The section only copies numbers, and creates no object for each block: what is to be known of blocks
+goes into one flat list. That keeps it short, and keeps collection, which may run any program's
+code, from being set off by every few hundred blocks while the lock is held.
 """
 
 from __future__ import annotations
