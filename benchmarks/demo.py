@@ -17,6 +17,7 @@ from rich.text import Text
 import urasync_l0
 from benchmarks.bundled_traces import bundled_traces
 from urasync_l0.result import UrError
+from urasync_l0.tools.layout import output_console
 from urasync_l0.tools.replayer.measurement import (
     ADAPTERS,
     DRIVERS,
@@ -26,7 +27,6 @@ from urasync_l0.tools.replayer.measurement import (
 )
 from urasync_l0.tools.replayer.progress_bar import ReplayProgress
 from urasync_l0.tools.replayer.result import ReplayResult
-from urasync_l0.tools.layout import output_console
 from urasync_l0.tools.replayer.result_table import ResultTable
 from urasync_l0.tools.replayer.staging import HungError
 from urasync_l0.tools.replayer.trace import read_trace
