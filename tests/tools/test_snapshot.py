@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 import urasync_l0
+from tests.helpers.threads import run_together
 from tests.helpers.usm import finish
 from tests.tools.snapshots import SNAPSHOT, later
 from tests.tools.watched_process import watched_process
-from urasync_l0 import KEEP_EVERYTHING, Context, PoolStatistics, Queue, take_snapshot
+from urasync_l0 import KEEP_EVERYTHING, Context, PoolStatistics, take_snapshot
 from urasync_l0.numbering import number_of
 from urasync_l0.snapshot import (
     IDLE,
@@ -206,38 +207,28 @@ def assert_consistent(pool: PoolSnapshot) -> None:
 def test_each_snapshot_is_of_one_moment(context: Context) -> None:
     """Three threads allocate and free as fast as they can meanwhile."""
     stop = threading.Event()
-    failures: list[BaseException] = []
+    filled = threading.Barrier(4)
 
-    def churn(queue: Queue, step: int) -> None:
+    def look() -> None:
         try:
-            kept = []
-            size = 1
-            while not stop.is_set():
-                size = size * 31 % 1_000_003 + step
-                kept.append(queue.alloc_device(size))
-                if len(kept) > 50:
-                    kept.pop(size % 50).free()
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [
-        threading.Thread(target=churn, args=(context.create_queue(), step)) for step in (1, 2, 3)
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in range(40):
-            for pool in own(context).pools:
-                # Pages that are on their way belong to no block for a moment.
-                if pool.statistics.used + pool.statistics.pending + pool.statistics.idle == (
-                    pool.statistics.reserved
-                ):
+            filled.wait(60)
+            for _ in range(100):
+                for pool in own(context).pools:
                     assert_consistent(pool)
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-    assert not failures
+        finally:
+            stop.set()
+
+    def churn(step: int) -> None:
+        queue = context.create_queue()
+        kept = [queue.alloc_device(size) for size in range(1, 300)]
+        filled.wait(60)
+        size = 1
+        while not stop.is_set():
+            size = size * 31 % 10_007 + step
+            kept.append(queue.alloc_device(size))
+            kept.pop(size % 300).free()
+
+    run_together(lambda number: churn(number) if number else look(), 4)
     for pool in own(context).pools:
         assert_consistent(pool)
 
