@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("programs", "steps"), [(50, 60), (5, 300)], ids=["short", "long"])
+@pytest.mark.parametrize(("programs", "steps"), [(40, 60), (4, 300)], ids=["short", "long"])
 @pytest.mark.parametrize("expanding", ["on", "off"])
 def test_nobody_sees_bytes_of_another(
     driver: DriverName,

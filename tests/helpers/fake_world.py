@@ -69,7 +69,7 @@ class FakeWorld(World[FakeQueue, FakeEvent, Pool]):
         except BaseException:
             pool.give_back(block)
             raise
-        return Held(block, pool, block.address, block.size, block.requested, queue), event
+        return Held(block, pool, kind, block.address, block.size, block.requested, queue), event
 
     def hand_over(self, queue: FakeQueue, held: Held[FakeQueue, Pool]) -> None:
         if held.last is not queue and held.last.order.is_open:

@@ -134,6 +134,7 @@ class Held(Generic[Q, P]):
 
     token: Any
     pool: P
+    kind: UsmType
     address: int
     size: int
     requested: int
@@ -376,6 +377,12 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
             self.live.remove(held)
             self.keep(done[0])
 
+    @rule(queue=queues, choice=choices, waits=events, call=st.sampled_from(["wait", "signal"]))
+    def free_in_vain(self, queue: int, choice: int, waits: Sequence[int], call: str) -> None:
+        """ERR-8: the wait or the signal of a free cannot be appended; the memory is in use."""
+        self.failure = Failure(call)
+        self.free(queue, choice, waits, signal=True)
+
     def free_some(self, choice: int, count: int, recorded: bool) -> None:
         """On the queue that used it last, as most programs do."""
         for _ in range(min(count, len(self.live))):
@@ -394,6 +401,16 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
     freeing_2 = _freeing(free_some)
     freeing_3 = _freeing(free_some)
     freeing_4 = _freeing(free_some)
+
+    @rule(queue=queues, other=queues, choice=choices, signal=st.booleans())
+    def free_behind_event(self, queue: int, other: int, choice: int, signal: bool) -> None:
+        """Another queue waits for all but the free, and asks for as much."""
+        if self.live:
+            held = self.live[choice % len(self.live)]
+            source = self.pools.index(held.pool) if held.pool in self.pools else 0
+            self.free(queue, choice, signal=signal, recorded=True)
+            latest = 1 if signal else 0
+            self.allocate(other, source, held.kind, held.requested, [latest])
 
     @rule(queue=queues, choice=choices)
     def hand_over(self, queue: int, choice: int) -> None:
@@ -426,12 +443,13 @@ class PoolMachine(RuleBasedStateMachine, Generic[Q, E, P]):
         with self.attempt(chosen):
             self.world.wait(self.queues[queue], chosen)
 
-    @rule(queue=queues, other=queues)
-    def join(self, queue: int, other: int) -> None:
-        """Make a queue run after another one, with an event that nobody keeps."""
-        event = self.world.record(self.queues[other])
-        self.world.wait(self.queues[queue], [event])
-        self.world.release(event)
+    @rule(queue=queues, others=st.lists(queues, min_size=1, max_size=3))
+    def join(self, queue: int, others: Sequence[int]) -> None:
+        """Make a queue run after others, with events that nobody keeps."""
+        latest = [self.world.record(self.queues[other]) for other in others]
+        self.world.wait(self.queues[queue], latest)
+        for event in latest:
+            self.world.release(event)
 
     # -- time --------------------------------------------------------------------------------------
 

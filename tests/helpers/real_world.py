@@ -276,7 +276,7 @@ class RealWorld(World[RealQueue, RealEvent, Pool]):
         if pool.flags & UsmPoolFlag.ZERO_INITIALIZE_BLOCK:
             self.copy_out(queue, made.ptr, nbytes, 0)
         event = None if made.event is None else self.event(queue, made.event)
-        return Held(made, pool, made.ptr, size, nbytes, queue), event
+        return Held(made, pool, kind, made.ptr, size, nbytes, queue), event
 
     def begin(self, queue: RealQueue, held: Held[RealQueue, Pool]) -> None:
         self.made += 1
