@@ -84,9 +84,8 @@ def _in_use(pool: PoolSnapshot, used: Iterable[BlockSnapshot], layout: Layout) -
     for block in blocks:
         sizes[block.queue] += block.size
     ((queue, most),) = sizes.most_common(1)
-    if queue is not None:
-        share = "all of" if len(sizes) == 1 else f"{layout.size(most)} of"
-        words.append(f"{share} queue {queue}")
+    share = "all of" if len(sizes) == 1 else f"{layout.size(most)} of"
+    words.append(f"{share} {'no queue' if queue is None else f'queue {queue}'}")
     largest = max(block.size for block in blocks)
     if len(blocks) > 1:
         words.append(f"the largest {layout.size(largest)}")

@@ -113,7 +113,7 @@ class TopView:
                 layout.size(block.size),
                 layout.size(block.requested),
                 age(block),
-                "?" if block.queue is None else str(block.queue),
+                "none" if block.queue is None else str(block.queue),
             ]
             if wide:
                 cells.append(f"{block.address:#x}")

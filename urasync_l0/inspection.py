@@ -89,7 +89,7 @@ def _context(
             for index, device in enumerate(native.devices)
         ),
         queues=tuple(_queue(order, places.get(order.id)) for order in native.domain.queues()),
-        pools=tuple(_pool(pool, copy, recording) for pool, copy in copies),
+        pools=tuple(_pool(pool, copy, native.host_order.id, recording) for pool, copy in copies),
     )
 
 
@@ -108,7 +108,7 @@ def _queue(order: QueueOrder, device: int | None) -> QueueSnapshot:
     )
 
 
-def _pool(pool: Pool, copy: PoolCopy, recording: Recording | None) -> PoolSnapshot:
+def _pool(pool: Pool, copy: PoolCopy, no_queue: int, recording: Recording | None) -> PoolSnapshot:
     return PoolSnapshot(
         id=number_of(pool),
         name=pool.name,
@@ -117,12 +117,14 @@ def _pool(pool: Pool, copy: PoolCopy, recording: Recording | None) -> PoolSnapsh
         statistics=copy.statistics,
         allocation=copy.births,
         is_closed=copy.is_closed,
-        segments=tuple(_segment(each, copy.births, recording) for each in copy.segments),
+        segments=tuple(_segment(each, copy.births, no_queue, recording) for each in copy.segments),
         pending=tuple(PendingSnapshot(*each) for each in sorted(copy.pending)),
     )
 
 
-def _segment(copy: SegmentCopy, births: int, recording: Recording | None) -> SegmentSnapshot:
+def _segment(
+    copy: SegmentCopy, births: int, no_queue: int, recording: Recording | None
+) -> SegmentSnapshot:
     kind, device = copy.key
     bounds = iter(copy.regions)
     origins = recording.origins if recording is not None else {}
@@ -147,7 +149,7 @@ def _segment(copy: SegmentCopy, births: int, recording: Recording | None) -> Seg
                 size,
                 name,
                 requested=requested,
-                queue=queue,
+                queue=None if queue == no_queue else queue,
                 age=births - born,
                 seconds=None if origin is None else (now - origin.nanoseconds) / 1e9,
                 traceback=() if origin is None else as_text(origin.frames),

@@ -43,7 +43,8 @@ class BlockSnapshot:
     ----------
     state : "in use", "pending" or "idle".
     requested : what the caller asked for; 0 unless in use.
-    queue : id of the queue that allocated a block in use, or freed a pending one.
+    queue : id of the queue that allocated a block in use, or freed a pending one; None where the
+        host did so itself, and for idle blocks.
     stamp : the number on that queue that must be complete before a pending block is idle.
     age : how many allocations the pool has made since this one; None unless in use.
     seconds : since the allocation; None unless a recording was on.

@@ -34,6 +34,8 @@ from urasync_l0.snapshot import (
     read_snapshot,
 )
 from urasync_l0.software_driver.controls import Controls
+from urasync_l0.tools.layout import Layout
+from urasync_l0.tools.pool_findings import findings
 from urasync_l0.ze.handles import handle_value
 
 MIB = 1 << 20
@@ -161,6 +163,16 @@ def test_a_closed_queue_is_gone(context: Context) -> None:
     assert found.queues == ()
     (used,) = (block for block in blocks(found.pools[0]) if block.state == IN_USE)
     assert used.queue == queue.id
+    allocation.free()
+
+
+def test_memory_that_no_queue_allocated_has_none(context: Context) -> None:
+    allocation = context.alloc_device(1234)
+    found = own(context)
+
+    (used,) = (block for block in blocks(found.pools[0]) if block.state == IN_USE)
+    assert (used.requested, used.queue) == (1234, None)
+    assert "all of no queue" in findings(found.pools[0], found, Layout())[0].reason
     allocation.free()
 
 
