@@ -648,3 +648,24 @@ def test_dropped_use_of_a_block_is_not_mistaken_for_the_next() -> None:
     assert not program.registry.claim_if(again, again.born)
     program.registry.restore(again)
     program.free(queue, again)
+
+
+def test_stretch_of_several_queues_is_waited_for_up_to_their_latest_frees() -> None:
+    """ORD-4: an outstanding marker before a queue's latest free in the stretch is not enough."""
+    program = Program()
+    policy = ReusePolicy(by_polling=False, wait_when_exhausted=False)
+    pool = program.pool(maximum_size=6 * MIB, policy=policy)
+    one, two, asking = program.queue(), program.queue(), program.queue()
+    first, second, third = (program.alloc(pool, one, 2 * MIB) for _ in range(3))
+    program.free(one, first)
+    one.order.drop_marker(one.order.marker_covering(first.stamp))
+    early = one.order.markers[0].mark.number
+    program.free(two, second)
+    program.free(one, third)
+    assert third.stamp > early, "or the marker would cover it anyway"
+    waits = program.calls.counts["append_wait"]
+    program.alloc(pool, asking, 6 * MIB)
+    assert program.calls.counts["append_wait"] == waits + 2
+    assert asking.order.clock[one.order] >= third.stamp
+    assert asking.order.clock[two.order] >= 1
+    pool.check()
