@@ -221,6 +221,11 @@ class NativeContext:
             finalizer.run(self)
         return len(self.postponed) < waiting
 
+    def synchronise_all(self) -> None:
+        """Wait until everything that the queues were given is complete."""
+        for command_list in list(self.lists.values()):
+            command_list.synchronise(None)
+
     def places(self) -> dict[QueueOrder, int]:
         """How far each open queue has been filled."""
         return {each.order: each.order.sequence for each in list(self.lists.values())}

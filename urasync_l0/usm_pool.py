@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from urasync_l0.device import Device
 from urasync_l0.enums import NO_POOL_FLAGS, UsmPoolFlag, UsmType
@@ -21,6 +21,7 @@ from urasync_l0.transfer import Fill, ReadMostly
 
 if TYPE_CHECKING:
     from urasync_l0.context import Context
+    from urasync_l0.queue import Queue
 
 KEEP_EVERYTHING = 2**64 - 1
 """A release threshold, in bytes, that lets a pool keep all its memory at synchronisations."""
@@ -128,14 +129,26 @@ class Pool:
     def maximum_size(self, nbytes: int) -> None:
         self.core.maximum_size = checked_size("maximum_size", nbytes)
 
-    def trim_to(self, nbytes: int) -> None:
+    def trim_to(self, nbytes: int, *, sync: Queue | Literal["all"] | None = None) -> None:
         """Give idle memory back to the driver while more than ``nbytes`` bytes are reserved.
 
-        Never blocks, and never touches memory that is in use or freed but not complete.
+        Never touches memory that is in use or freed but not complete, and by itself never blocks.
+
+        Parameters
+        ----------
+        nbytes
+            Bytes to keep.
+        sync
+            A queue to finish first, so that what it freed is complete, or "all" for every queue of
+            the context.
         """
         native = self._native
         if native.attention:
             native.attend()
+        if sync == "all":
+            native.synchronise_all()
+        elif sync is not None:
+            sync.finish()
         self.core.trim_to(checked_size("nbytes", nbytes))
 
     def statistics(self) -> PoolStatistics:

@@ -216,3 +216,41 @@ def test_advice_that_is_queued_keeps_the_memory_pending(
     finish(queue)
     assert pool.reserved_bytes == 0
     pool.core.check()
+
+
+def test_trim_finishes_just_the_queue_that_it_is_told(
+    queue: Queue, other_queue: Queue, context: Context, controls: "Controls"
+) -> None:
+    """PY-9: what another queue has not completed stays, until all are finished."""
+    pool = context.create_pool(release_threshold=KEEP_EVERYTHING)
+    for each in (queue, other_queue):
+        with_work = each.alloc_device(4 * MIB, pool=pool)
+        each.fill(with_work, b"\x01")
+        with_work.free()
+    with hold(controls, other_queue):
+        pool.trim_to(0, sync=queue)
+        assert pool.statistics().pending == 4 * MIB
+        assert pool.reserved_bytes == 4 * MIB
+    pool.trim_to(0, sync="all")
+    assert pool.reserved_bytes == 0
+
+
+def test_many_rounds_leave_nothing(
+    queue: Queue, context: Context, controls: "Controls", kind: UsmType
+) -> None:
+    """STAT-6: neither by the pool's numbers nor by the driver's own account."""
+    pool = context.create_pool()
+
+    def round_trip() -> tuple[object, ...]:
+        sizes = (100, 70_000, 3 * MIB)
+        for allocation in [alloc(queue, kind, size, pool=pool, event=True) for size in sizes]:
+            queue.free(allocation, event=True)
+        finish(queue)
+        pool.trim_to(0)
+        numbers = pool.statistics()
+        return numbers.used, numbers.pending, numbers.reserved, controls.live_objects()
+
+    first = round_trip()
+    assert first[:3] == (0, 0, 0)
+    for _ in range(200):
+        assert round_trip() == first
