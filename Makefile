@@ -16,8 +16,10 @@ BUILT := $(VENV)/.built
 # What the compiled parts are made from.
 SOURCES := pyproject.toml setup.py ze_build.py \
 	$(wildcard urasync_l0/ze/declarations/*.h urasync_l0/ze/include/*.h) \
+	$(wildcard urasync_l0/pool/compiled/*.[ch]) \
 	$(wildcard urasync_l0/software_driver/include/*.h urasync_l0/software_driver/src/*.[ch])
-C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/software_driver/*/*.[ch] \
+C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/pool/compiled/*.[ch] \
+	urasync_l0/software_driver/*/*.[ch] \
 	urasync_l0/ur_library/*.[ch] urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch])
 PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests packaging/*.py ze_build.py setup.py)
 # The tool's code has another name when installed; type checkers need to see it under that.
@@ -33,7 +35,7 @@ help:
 	@echo 'make build             build the package in place'
 	@echo 'make test              all tests in Python, in parallel; PYTEST_FLAGS adds options'
 	@echo 'make test-driver       the C tests of the software driver'
-	@echo 'make sanitize          the same under the address, undefined and thread sanitizers'
+	@echo 'make sanitize          the same under sanitizers, and the tests of the pool core in C'
 	@echo 'make test-new-headers  build and test with the newest Level Zero headers of Debian'
 	@echo 'make test-free-threaded  unit and conformance tests on a free-threaded CPython, if there is one'
 	@echo 'make lint              ruff, mypy and clang-format'
@@ -48,6 +50,7 @@ build: $(BUILT)
 
 test: $(BUILT) $(DEVELOPMENT)
 	$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS)
+	URASYNC_L0_POOL=python $(VENV_PYTHON) -m pytest -q -n auto $(PYTEST_FLAGS) tests/unit/pool
 
 lint: $(BUILT) $(DEVELOPMENT)
 	$(VENV)/bin/ruff check $(PYTHON_PLACES)
@@ -58,8 +61,9 @@ lint: $(BUILT) $(DEVELOPMENT)
 test-driver: $(BUILT)
 	$(MAKE) -C tests/driver test PYTHON=$(abspath $(VENV_PYTHON))
 
-sanitize: $(BUILT)
+sanitize: $(BUILT) $(DEVELOPMENT)
 	$(MAKE) -C tests/driver sanitize PYTHON=$(abspath $(VENV_PYTHON))
+	packaging/sanitize-pool.sh $(abspath $(VENV_PYTHON))
 
 test-new-headers: $(BUILT) $(DEVELOPMENT)
 	packaging/newer-headers.sh $(abspath $(VENV_PYTHON))
@@ -73,7 +77,8 @@ bench: $(BUILT)
 clean:
 	rm -rf $(VENV) .cache build dist *.egg-info
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	rm -f urasync_l0/ze/_level_zero*.so urasync_l0/software_driver/*.so
+	rm -f urasync_l0/ze/_level_zero*.so urasync_l0/pool/_structure*.so
+	rm -f urasync_l0/software_driver/*.so
 	rm -f urasync_l0/software_driver/_controls_ffi.py
 	find $(PYTHON_PLACES) -type d -name __pycache__ -prune -exec rm -rf {} +
 	if [ -f tests/driver/Makefile ]; then $(MAKE) -C tests/driver clean; fi

@@ -14,7 +14,7 @@ import ze_build  # noqa: E402
 
 
 class BuildExtensionAndDriver(build_ext):
-    """Builds the bindings and, beside them, the software driver with its controls."""
+    """Builds the bindings, the pool core's part in C and the software driver with its controls."""
 
     def run(self) -> None:
         super().run()
@@ -34,5 +34,6 @@ class BuildExtensionAndDriver(build_ext):
 
 setup(
     cffi_modules=["ze_build.py:level_zero"],
+    ext_modules=[ze_build.pool_structure()],
     cmdclass={"build_ext": BuildExtensionAndDriver},
 )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Builds what the package needs in C, without importing the package.
 
-Three things are built, all by ``pip install .`` through setup.py:
+Four things are built, all by ``pip install .`` through setup.py:
 
 - ``urasync_l0.ze._level_zero``, the cffi API-mode bindings to the Level Zero loader;
+- ``urasync_l0.pool._structure``, the inner structure of the pool core; the package works without;
 - ``libze_urasync_software.so``, the software driver;
 - ``urasync_l0.software_driver._controls_ffi``, the driver's test controls (cffi ABI mode).
 
@@ -26,10 +27,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import cffi
+from setuptools import Extension
 
 ROOT = Path(__file__).resolve().parent
 DECLARATIONS = ROOT / "urasync_l0" / "ze" / "declarations"
 INCLUDE = ROOT / "urasync_l0" / "ze" / "include"
+POOL_STRUCTURE = ROOT / "urasync_l0" / "pool" / "compiled"
 SOFTWARE_DRIVER = ROOT / "urasync_l0" / "software_driver"
 DRIVER_LIBRARY = "libze_urasync_software.so"
 CONTROLS_MODULE = "_controls_ffi.py"
@@ -205,6 +208,18 @@ def level_zero() -> cffi.FFI:
         extra_compile_args=["-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter"],
     )
     return ffi
+
+
+def pool_structure() -> Extension:
+    """The pool core's part in C, for setuptools. Where it does not compile, Python serves."""
+    sources = sorted(POOL_STRUCTURE.glob("*.c"))
+    return Extension(
+        "urasync_l0.pool._structure",
+        [str(path.relative_to(ROOT)) for path in sources],
+        depends=[str(path) for path in POOL_STRUCTURE.glob("*.h")],
+        extra_compile_args=["-std=gnu11", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden"],
+        optional=True,
+    )
 
 
 def build_software_driver(folder: Path) -> Path:

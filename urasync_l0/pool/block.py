@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,6 +26,17 @@ class BlockState(IntEnum):
     """Free and complete: safe for every queue. Two idle neighbours are always one block."""
     EDGE = 3
     """No memory: the end of a mapped region, so that every block has two neighbours."""
+
+
+class Reuse(Enum):
+    """Where a block came from: the least safe of its pieces. The value names the pool's count."""
+
+    IDLE = "reused_idle"
+    """Known complete."""
+    OWN = "reused_own"
+    """Freed on the same queue."""
+    CLOCK = "reused_clock"
+    """Freed on a queue that this one is ordered after."""
 
 
 class Block:

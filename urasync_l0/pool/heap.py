@@ -1,218 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A heap: the blocks of one memory kind on one device, and who may take which of them.
+"""A heap: the blocks of one memory kind on one device.
 
-A block is *safe* for a queue when it is idle, when the queue itself freed it, or when the queue's
-clock covers its stamp. A request takes a run of adjacent safe blocks that holds it (``size_index``
-says which): the front of the run goes to the request, and what is left of the last block keeps its
-own stamp.
-
-Invariants (checked by ``invariants``, which the tests call after every step):
-
-* the blocks of a region follow each other without gap or overlap;
-* two neighbours are never both idle; pending blocks never merge;
-* an idle block is in ``idle``; a pending block is in the ``pending`` of the queue that freed it and
-  a member of the runs of every queue in its ``views``, the first of them its own queue's;
-* the byte counts are the sums over the blocks.
-
-Nothing here calls a driver or takes a lock: the pool holds its lock around every method.
+Who may take which of them, and the invariants, stand in ``heap_blocks``; here is what is needed now
+and then: undoing, what other queues freed, and cutting pieces out for the driver.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 from typing import TYPE_CHECKING
 
-from urasync_l0.pool.block import Block, BlockState, Piece, Undo
-from urasync_l0.pool.order import Clock, QueueOrder
-from urasync_l0.pool.run_index import RunIndex
-from urasync_l0.pool.segment import Segment
-from urasync_l0.pool.size_index import SizeIndex
+from urasync_l0.pool.block import BlockState, Undo
+from urasync_l0.pool.order import QueueOrder
+from urasync_l0.pool.structure import HeapBlocks
 
 if TYPE_CHECKING:
-    from urasync_l0.pool.pool import HeapKey, Pool
+    from urasync_l0.pool.block import Block
+    from urasync_l0.pool.run_index import RunIndex
+    from urasync_l0.pool.segment import Segment
 
 _IN_USE = BlockState.IN_USE
 _PENDING = BlockState.PENDING
 _IDLE = BlockState.IDLE
 
 
-class Reuse(Enum):
-    """Where a block came from: the least safe of its pieces. The value names the pool's count."""
-
-    IDLE = "reused_idle"
-    """Known complete."""
-    OWN = "reused_own"
-    """Freed on the same queue."""
-    CLOCK = "reused_clock"
-    """Freed on a queue that this one is ordered after."""
-
-
-_MARK_EVERY = 64
-"""A queue with this many pending frees since its last marker gets one at the next allocation."""
-
-_MARK_SHARE = 1024
-"""So does one whose unmarked frees are more than this part of a heap that several queues use ..."""
-
-_MARK_BYTES = 32 << 10
-"""... and more than so many bytes, so that small amounts are freed and reused without a call."""
-
-
-class Heap:
-    """Blocks of one kind and device. Sizes are bytes; guarded by the pool's lock.
-
-    ``one_range`` says that the memory lies in one range of addresses, where low ones are preferred;
-    ``whole``, that every request has a segment of its own, of just its size.
-    """
-
-    def __init__(
-        self, pool: Pool, key: HeapKey, *, one_range: bool = False, whole: bool = False
-    ) -> None:
-        self.pool = pool
-        self.key = key
-        self.segments: list[Segment] = []
-        self.idle = SizeIndex(lowest=one_range)
-        self._one_range = one_range
-        self._whole = whole
-        self.views: dict[QueueOrder, RunIndex] = {}
-        self.used_bytes = 0
-        self.pending_bytes = 0
-        self.idle_bytes = 0
-        self.crowded = False
-        self.frees = 0
-        self.last_reuse = Reuse.IDLE
-
-    # -- handing out -------------------------------------------------------------------------------
-
-    def take(self, view: RunIndex, size: int, undo: Undo | None) -> Block | None:
-        """Hand out ``size`` bytes that are safe for the view's queue; None if no run holds them.
-
-        With ``undo``, the pieces are noted there as they were.
-        """
-        fit = self.idle.find(size)
-        own = view.sizes.find(size)
-        if own is not None and (fit is None or own[0] <= fit[0] or self._holds(own, fit[1])):
-            fit = own
-        if fit is None or (self._whole and fit[0] != size):
-            return None
-        return self._carve(fit[1], size, view.order, undo)
-
-    def _holds(self, own: tuple[int, Block], block: Block) -> bool:
-        """Tell whether an idle block is just the end of the run that ``own`` found by its size.
-
-        By size alone the part would beat the whole, and a queue that frees and allocates in turn
-        would walk on through the segment.
-        """
-        size, first = own
-        return not self._one_range and first.address < block.address < first.address + size
-
-    def _carve(self, first: Block, size: int, order: QueueOrder, undo: Undo | None) -> Block:
-        """Turn ``size`` bytes from the start of ``first`` on into one block in use."""
-        reuse = Reuse.IDLE
-        before = first.previous
-        address = first.address
-        missing = size
-        block = first
-        while True:
-            state = block.state
-            views = block.views
-            taken = block.size if block.size < missing else missing
-            if undo is not None:
-                undo.pieces.append(Piece(block, taken))
-            if state is _IDLE:
-                self._withdraw(block)
-                self.idle_bytes -= taken
-            else:
-                for view in views:
-                    view.leave(block)
-                block.views = ()
-                self.pending_bytes -= taken
-                if block.order is not order:
-                    reuse = Reuse.CLOCK
-                elif reuse is Reuse.IDLE:
-                    reuse = Reuse.OWN
-            block.state = _IN_USE
-            missing -= taken
-            if taken < block.size:
-                break
-            if state is _PENDING:
-                assert block.order is not None
-                del self.views[block.order].pending[block]
-                block.order = None
-            if not missing:
-                break
-            block = block.next
-        self.used_bytes += size
-        self.last_reuse = reuse
-        if taken == block.size:
-            used = block
-            used.address = address
-            used.size = size
-            used.previous = before
-            before.next = used
-            return used
-        block.address += taken
-        block.size -= taken
-        used = Block(self, address, size, _IN_USE)
-        used.previous = before
-        used.next = block
-        before.next = used
-        block.previous = used
-        block.state = state
-        if state is _IDLE:
-            self._offer(block)
-        else:
-            for view in views:
-                view.enter(block)
-        return used
-
-    # -- taking back -------------------------------------------------------------------------------
-
-    def free(self, block: Block, order: QueueOrder, stamp: int) -> None:
-        """Make a block in use pending: freed on ``order``'s queue at ``stamp``, or later.
-
-        Another thread's free with a later stamp may have come first. This one takes that stamp
-        then, so that a queue's pending blocks are in the order of their stamps.
-        """
-        view = self.view(order)
-        if stamp < view.newest_stamp:
-            stamp = view.newest_stamp
-        else:
-            view.newest_stamp = stamp
-        self.used_bytes -= block.size
-        self.pending_bytes += block.size
-        self.frees += 1
-        block.age = self.frees
-        self._set_pending(block, view, stamp)
-        view.unmarked_frees += 1
-        view.unmarked_bytes += block.size
-        if not self.crowded:
-            self.crowded = self._is_crowding(view)
-
-    def _set_pending(self, block: Block, view: RunIndex, stamp: int) -> None:
-        block.state = _PENDING
-        block.order = view.order
-        block.stamp = stamp
-        view.pending[block] = None
-        view.enter(block)
-
-    def set_idle(self, block: Block) -> None:
-        """Make a linked block without state idle, one with the idle blocks beside it."""
-        self.idle_bytes += block.size
-        block.state = _IDLE
-        block.requested = 0
-        left = block.previous
-        if left.state is _IDLE:
-            self._withdraw(left)
-            left.unlink()
-            block.address = left.address
-            block.size += left.size
-        right = block.next
-        if right.state is _IDLE:
-            self._withdraw(right)
-            right.unlink()
-            block.size += right.size
-        self._offer(block)
+class Heap(HeapBlocks):
+    """Blocks of one kind and device. Sizes are bytes; guarded by the pool's lock."""
 
     def put_back(self, block: Block, undo: Undo) -> None:
         """Undo `take`: the pieces are what they were, with their stamps."""
@@ -220,7 +33,7 @@ class Heap:
         address = block.address
         pieces: list[Block] = []
         for noted in undo.pieces:
-            piece = Block(self, address, noted.size, _IN_USE)
+            piece = self.new_block(address, noted.size, _IN_USE)
             piece.insert_before(block)
             pieces.append(piece)
             address += noted.size
@@ -244,86 +57,6 @@ class Heap:
                     other.enter(piece)
             view.pending = dict.fromkeys(sorted(view.pending, key=_age))
 
-    # -- order and completion ----------------------------------------------------------------------
-
-    def view(self, order: QueueOrder) -> RunIndex:
-        """Return the runs as ``order``'s queue sees them, made if need be."""
-        view = self.views.get(order)
-        if view is None:
-            view = self.views[order] = RunIndex(order, lowest=self._one_range)
-        return view
-
-    def absorb(self, view: RunIndex, clock: Clock) -> list[Block]:
-        """Make what ``clock`` covers safe for the view's queue; return the blocks that this adds.
-
-        The view remembers ``clock``, so that blocks are looked at once for every wait.
-        """
-        known = view.clock
-        added: list[Block] = []
-        for other, number in clock.items():
-            seen = known.get(other, 0)
-            freed = self.views.get(other)
-            if freed is None or number <= seen:
-                continue
-            for block in reversed(freed.pending):
-                if block.stamp <= seen:
-                    break
-                if block.stamp <= number and view not in block.views:
-                    view.enter(block)
-                    added.append(block)
-        view.clock = clock
-        return added
-
-    def forget(self, view: RunIndex, added: list[Block], clock: Clock) -> None:
-        """Undo `absorb` for those of the added blocks that are still pending."""
-        view.clock = clock
-        for block in added:
-            if block.state is _PENDING and view in block.views:
-                view.leave(block)
-                block.views = tuple(other for other in block.views if other is not view)
-
-    def note_completion(self) -> None:
-        """Make pending blocks whose queue has passed their stamp idle."""
-        complete: list[Block] = []
-        finished: list[QueueOrder] = []
-        for order, view in self.views.items():
-            completed = order.completed
-            for block in view.pending:
-                if block.stamp > completed:
-                    break
-                complete.append(block)
-            if not order.is_open:
-                finished.append(order)
-        # In address order a block is at the front of its run, so that leaving it is one step.
-        complete.sort(key=_address)
-        for block in complete:
-            self._remove_pending(block)
-            self.set_idle(block)
-        for order in finished:
-            self._drop_view(self.views[order])
-
-    def _remove_pending(self, block: Block) -> None:
-        """Take a pending block out of every list of such; it stays linked, without state."""
-        assert block.order is not None
-        del self.views[block.order].pending[block]
-        for view in block.views:
-            view.leave(block)
-        block.views = ()
-        block.order = None
-        block.state = _IN_USE
-        self.pending_bytes -= block.size
-
-    def _is_crowding(self, view: RunIndex) -> bool:
-        """Tell whether a queue has freed so much since its last marker that it is time for one.
-
-        A queue alone needs markers only to keep its pending blocks few. Where several queues use
-        the heap, the others need to know early what is complete.
-        """
-        if view.unmarked_frees >= _MARK_EVERY:
-            return len(view.pending) >= _MARK_EVERY
-        held = self.used_bytes + self.pending_bytes + self.idle_bytes
-        return len(self.views) > 1 and view.unmarked_bytes > max(held // _MARK_SHARE, _MARK_BYTES)
-
     def crowding_views(self) -> list[RunIndex]:
         """Return the views whose queues should get a marker; the caller sees to it."""
         self.crowded = False
@@ -334,15 +67,6 @@ class Heap:
         view.unmarked_bytes = 0
         view.unmarked_frees = 0
         return next(reversed(view.pending)).stamp if view.pending else 0
-
-    def _drop_view(self, view: RunIndex) -> None:
-        """Forget the view of a closed queue."""
-        for other in self.views.values():
-            for block in other.pending:
-                if view in block.views:
-                    view.leave(block)
-                    block.views = tuple(each for each in block.views if each is not view)
-        del self.views[view.order]
 
     def foreign_fit(self, view: RunIndex, size: int) -> dict[QueueOrder, int]:
         """Find memory that other queues freed: for each, the stamp that a marker must cover.
@@ -397,39 +121,17 @@ class Heap:
                         yield first
                         break
 
-    # -- idle blocks and the runs beside them ------------------------------------------------------
-
-    def _offer(self, block: Block) -> None:
-        """Enter an idle block into the index and into the runs that it touches."""
-        self.idle.add(block.size, block.address, block)
-        before = block.previous.views
-        for view in before:
-            view.add(block)
-        for view in block.next.views:
-            if view not in before:
-                view.add(block)
-
-    def _withdraw(self, block: Block) -> None:
-        """Take an idle block out of the index and out of its runs."""
-        self.idle.remove(block.size, block.address)
-        before = block.previous.views
-        for view in before:
-            view.remove(block)
-        for view in block.next.views:
-            if view not in before:
-                view.remove(block)
-
     def withdraw_range(self, block: Block, start: int, end: int) -> Block:
         """Cut ``start`` to ``end`` out of an idle block, as a linked block without state."""
         self._withdraw(block)
         self.idle_bytes -= end - start
-        middle = Block(self, start, end - start, _IN_USE)
+        middle = self.new_block(start, end - start, _IN_USE)
         tail_size = block.end - end
         if start > block.address:
             block.size = start - block.address
             middle.insert_before(block.next)
             if tail_size:
-                tail = Block(self, end, tail_size, _IDLE)
+                tail = self.new_block(end, tail_size, _IDLE)
                 tail.insert_before(middle.next)
                 self._offer(tail)
             self._offer(block)
@@ -471,9 +173,7 @@ class Heap:
         """Forget all blocks, whatever their state; return the segments, for their memory to go."""
         segments = self.segments
         self.segments = []
-        self.idle = SizeIndex(lowest=self._one_range)
-        self.views = {}
-        self.used_bytes = self.pending_bytes = self.idle_bytes = 0
+        self._forget_blocks()
         return segments
 
 

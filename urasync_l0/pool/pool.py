@@ -79,6 +79,8 @@ class Pool:
         is no limit.
     """
 
+    heap_type = Heap
+
     def __init__(
         self,
         registry: PoolRegistry,
@@ -101,7 +103,7 @@ class Pool:
         self._unpooled: dict[HeapKey, Heap] = {}
         self.sources: dict[Heap, HeapSource] = {}
         for key, source in sources.items():
-            heap = self._heaps[key] = Heap(self, key, one_range=source.has_one_range)
+            heap = self._heaps[key] = self.heap_type(self, key, one_range=source.has_one_range)
             self.sources[heap] = source
         self.lock = threading.Lock()
         self.counts = new_counts()
@@ -461,7 +463,7 @@ class Pool:
         with self.lock:
             heap = self._unpooled.get(key)
             if heap is None:
-                heap = Heap(self, key, whole=True)
+                heap = self.heap_type(self, key, whole=True)
                 # Replaced as wholes: others go through them without the lock.
                 self.sources = {**self.sources, heap: source.as_whole()}
                 self._unpooled = {**self._unpooled, key: heap}

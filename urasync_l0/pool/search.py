@@ -10,13 +10,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from urasync_l0.pool.block import GRANULE, Block, Undo
+from urasync_l0.pool.block import GRANULE, Undo
 from urasync_l0.pool.heap import Heap
 from urasync_l0.pool.order import NOTHING, Mark, QueueOrder, joined
 from urasync_l0.pool.reserve import Refusal
 from urasync_l0.result import UrError
 
 if TYPE_CHECKING:
+    from urasync_l0.pool.block import Block
     from urasync_l0.pool.pool import Pool
 
 _MARKERS_AT_MOST = 16
@@ -132,10 +133,10 @@ class Search:
             self.undo,
             self.pool.require_open,
         )
-        if isinstance(grown, Block):
-            return grown
-        self.limited = grown is Refusal.LIMIT
-        return None
+        if isinstance(grown, Refusal):
+            self.limited = grown is Refusal.LIMIT
+            return None
+        return grown
 
     def take_after_wait(self) -> Block | None:
         """Step 4: pending memory of other queues, with waits for their markers appended."""

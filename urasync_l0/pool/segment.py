@@ -15,9 +15,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from urasync_l0.pool.block import Block, BlockState
+from urasync_l0.pool.block import BlockState
 
 if TYPE_CHECKING:
+    from urasync_l0.pool.block import Block
     from urasync_l0.pool.driver_memory import PhysicalPages
     from urasync_l0.pool.heap import Heap
 
@@ -28,8 +29,8 @@ class Region:
     __slots__ = ("left", "right")
 
     def __init__(self, heap: Heap, start: int, end: int) -> None:
-        self.left = Block(heap, start, 0, BlockState.EDGE)
-        self.right = Block(heap, end, 0, BlockState.EDGE)
+        self.left = heap.new_block(start, 0, BlockState.EDGE)
+        self.right = heap.new_block(end, 0, BlockState.EDGE)
         self.left.next = self.right
         self.right.previous = self.left
 
@@ -112,7 +113,7 @@ class Segment:
             position += 1
         end = address + size
         left.right.address = end
-        block = Block(self.heap, address, size, BlockState.IN_USE)
+        block = self.heap.new_block(address, size, BlockState.IN_USE)
         block.insert_before(left.right)
         if right is not None and right.start == end:
             last = left.right.previous
@@ -134,7 +135,7 @@ class Segment:
             tail.left.next = after
             after.previous = tail.left
             self.regions.insert(position + 1, tail)
-            region.right = Block(self.heap, block.address, 0, BlockState.EDGE)
+            region.right = self.heap.new_block(block.address, 0, BlockState.EDGE)
         region.right.address = block.address
         region.right.previous = before
         before.next = region.right

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from tests.helpers.pool_fakes import DEVICE, Program
-from urasync_l0.pool.block import Block, BlockState
+from urasync_l0.pool.block import BlockState
 from urasync_l0.pool.heap import Heap
-from urasync_l0.pool.size_index import SizeIndex
+from urasync_l0.pool.structure import Block, SizeIndex
 
 GRANULE = 256
 PER_OCTAVE = 8

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The module urasync_l0.pool._structure.
+
+#include "structure.h"
+
+struct known known;
+
+static PyObject *attribute_of(const char *module_name, const char *name) {
+    PyObject *module = PyImport_ImportModule(module_name);
+    PyObject *found = module == NULL ? NULL : PyObject_GetAttrString(module, name);
+    Py_XDECREF(module);
+    return found;
+}
+
+static int members_of(const char *class_name, const char *const *names, PyObject **places,
+                      int count) {
+    PyObject *class_ = attribute_of("urasync_l0.pool.block", class_name);
+    int status = class_ == NULL ? -1 : 0;
+    for (int i = 0; status == 0 && i < count; i++) {
+        places[i] = PyObject_GetAttrString(class_, names[i]);
+        status = places[i] == NULL ? -1 : 0;
+    }
+    Py_XDECREF(class_);
+    return status;
+}
+
+static int fetch_known(void) {
+    static const char *const states[STATES] = {"IN_USE", "PENDING", "IDLE", "EDGE"};
+    static const char *const reuses[REUSES] = {"IDLE", "OWN", "CLOCK"};
+    if (members_of("BlockState", states, known.states, STATES) < 0 ||
+        members_of("Reuse", reuses, known.reuses, REUSES) < 0) {
+        return -1;
+    }
+    known.piece = attribute_of("urasync_l0.pool.block", "Piece");
+    known.nothing = attribute_of("urasync_l0.pool.order", "NOTHING");
+    known.completed = PyUnicode_InternFromString("completed");
+    known.pieces = PyUnicode_InternFromString("pieces");
+    known.reversed = PyUnicode_InternFromString("__reversed__");
+    return known.piece == NULL || known.nothing == NULL || known.completed == NULL ||
+                   known.pieces == NULL || known.reversed == NULL
+               ? -1
+               : 0;
+}
+
+static int execute(PyObject *module) {
+    PyTypeObject *const types[] = {&block_type, &size_index_type, &run_index_type,
+                                   &heap_blocks_type};
+    if (fetch_known() < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (PyModule_AddType(module, types[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, (void *)execute},
+#ifdef Py_mod_multiple_interpreters
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED}, // everything here is guarded by the lock of the pool
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "urasync_l0.pool._structure",
+    .m_doc = "The inner structure of the pool core, in C; structure.py says when it is used.",
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__structure(void) { return PyModuleDef_Init(&definition); }
