@@ -14,21 +14,22 @@ DEVELOPMENT := $(VENV)/.development-packages
 BUILT := $(VENV)/.built
 
 # What the compiled parts are made from.
-SOURCES := pyproject.toml setup.py ze_build.py \
+SOURCES := pyproject.toml setup.py ze_build.py ur_library_build.py \
 	$(wildcard urasync_l0/ze/declarations/*.h urasync_l0/ze/include/*.h) \
 	$(wildcard urasync_l0/pool/compiled/*.[ch]) \
-	$(wildcard urasync_l0/software_driver/include/*.h urasync_l0/software_driver/src/*.[ch])
+	$(wildcard urasync_l0/software_driver/include/*.h urasync_l0/software_driver/src/*.[ch]) \
+	$(wildcard urasync_l0/ur_library/*.txt urasync_l0/ur_library/*/*.[ch])
 C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/pool/compiled/*.[ch] \
 	urasync_l0/software_driver/*/*.[ch] \
-	urasync_l0/ur_library/*.[ch] urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch])
-PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests packaging/*.py ze_build.py setup.py)
+	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/ur_library/client/*.[ch])
+PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests packaging/*.py *_build.py setup.py)
 # The tool's code has another name when installed; type checkers need to see it under that.
 TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmarks tests \
-	packaging/*.py ze_build.py setup.py)
+	packaging/*.py *_build.py setup.py)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo build test lint test-driver sanitize test-new-headers test-free-threaded bench clean system-packages
+.PHONY: help demo build test lint test-driver sanitize test-new-headers test-free-threaded test-ur-loader bench clean system-packages
 
 help:
 	@echo 'make demo              build, then replay the recorded traces on the software driver'
@@ -38,6 +39,7 @@ help:
 	@echo 'make sanitize          the same under sanitizers, and the tests of the pool core in C'
 	@echo 'make test-new-headers  build and test with the newest Level Zero headers of Debian'
 	@echo 'make test-free-threaded  unit and conformance tests on a free-threaded CPython, if there is one'
+	@echo 'make test-ur-loader    a C client of the UR adapter libraries under the libur_loader of PyPI'
 	@echo 'make lint              ruff, mypy and clang-format'
 	@echo 'make bench             times of calls, traces and more, as a table; DRIVER=system is a GPU'
 	@echo 'make clean             remove everything that was built or installed'
@@ -71,6 +73,17 @@ test-new-headers: $(BUILT) $(DEVELOPMENT)
 test-free-threaded:
 	packaging/free-threaded.sh $(PYTEST_FLAGS)
 
+# Intel's loader of UR adapters, in a folder of its own: nothing of ours depends on it.
+UR_LOADER := .cache/ur-loader
+
+$(UR_LOADER)/lib/libur_loader.so: | $(VENV_PYTHON)
+	$(PYTHON) -m venv $(UR_LOADER)
+	$(UR_LOADER)/bin/python -m pip install --quiet intel-cmplr-lib-ur intel-cmplr-lib-rt
+
+test-ur-loader: $(BUILT) $(DEVELOPMENT) $(UR_LOADER)/lib/libur_loader.so
+	URASYNC_L0_UR_LOADER=$(abspath $(UR_LOADER)/lib/libur_loader.so) \
+		$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS) tests/ur_library
+
 bench: $(BUILT)
 	$(VENV_PYTHON) -m benchmarks.speed --driver $(DRIVER) $(BENCH_FLAGS)
 
@@ -79,6 +92,7 @@ clean:
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -f urasync_l0/ze/_level_zero*.so urasync_l0/pool/_structure*.so
 	rm -f urasync_l0/software_driver/*.so
+	rm -f urasync_l0/ur_library/*.so
 	rm -f urasync_l0/software_driver/_controls_ffi.py
 	find $(PYTHON_PLACES) -type d -name __pycache__ -prune -exec rm -rf {} +
 	if [ -f tests/driver/Makefile ]; then $(MAKE) -C tests/driver clean; fi

@@ -14,22 +14,24 @@ import ze_build  # noqa: E402
 
 
 class BuildExtensionAndDriver(build_ext):
-    """Builds the bindings, the pool core's part in C and the software driver with its controls."""
+    """Builds the bindings, the pool core's part in C, the software driver and the UR libraries."""
 
     def run(self) -> None:
         super().run()
-        for path in self._driver_folders():
-            ze_build.build_software_driver(path)
-            ze_build.build_controls(path)
+        driver, ur_library = self._folder("software_driver"), self._folder("ur_library")
+        ze_build.build_software_driver(driver)
+        ze_build.build_controls(driver)
+        for adapter in ze_build.ADAPTERS:
+            ze_build.build_ur_library(ur_library, adapter)
 
-    def _driver_folders(self) -> list[Path]:
-        base = ROOT if self.inplace else Path(self.build_lib)
-        return [base / "urasync_l0" / "software_driver"]
+    def _folder(self, name: str) -> Path:
+        return (ROOT if self.inplace else Path(self.build_lib)) / "urasync_l0" / name
 
     def get_outputs(self) -> list[str]:
-        names = (ze_build.DRIVER_LIBRARY, ze_build.CONTROLS_MODULE)
-        folders = self._driver_folders()
-        return [*super().get_outputs(), *(str(path / name) for path in folders for name in names)]
+        driver, ur_library = self._folder("software_driver"), self._folder("ur_library")
+        built = [driver / ze_build.DRIVER_LIBRARY, driver / ze_build.CONTROLS_MODULE]
+        built += [ur_library / ze_build.UR_LIBRARY.format(each) for each in ze_build.ADAPTERS]
+        return [*super().get_outputs(), *map(str, built)]
 
 
 setup(

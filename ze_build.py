@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Builds what the package needs in C, without importing the package.
 
-Four things are built, all by ``pip install .`` through setup.py:
+Five things are built, all by ``pip install .`` through setup.py:
 
 - ``urasync_l0.ze._level_zero``, the cffi API-mode bindings to the Level Zero loader;
 - ``urasync_l0.pool._structure``, the inner structure of the pool core; the package works without;
 - ``libze_urasync_software.so``, the software driver;
-- ``urasync_l0.software_driver._controls_ffi``, the driver's test controls (cffi ABI mode).
+- ``urasync_l0.software_driver._controls_ffi``, the driver's test controls (cffi ABI mode);
+- ``libur_adapter_urasync_legacy.so`` and ``…_v2.so``, the UR adapter libraries (cffi embedding), of
+  which `ur_library_build.py` makes the sources.
 
 Headers come from the system, or from the folder named by ``URASYNC_L0_INCLUDE`` (the one that holds
 ``level_zero/``). What an older header lacks is taken from ``newer_level_zero.h``: the system header
@@ -23,11 +25,14 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import cffi
 from setuptools import Extension
+
+import ur_library_build
 
 ROOT = Path(__file__).resolve().parent
 DECLARATIONS = ROOT / "urasync_l0" / "ze" / "declarations"
@@ -35,6 +40,9 @@ INCLUDE = ROOT / "urasync_l0" / "ze" / "include"
 POOL_STRUCTURE = ROOT / "urasync_l0" / "pool" / "compiled"
 SOFTWARE_DRIVER = ROOT / "urasync_l0" / "software_driver"
 DRIVER_LIBRARY = "libze_urasync_software.so"
+UR_LIBRARY_SOURCES = ROOT / "urasync_l0" / "ur_library"
+ADAPTERS = ("legacy", "v2")
+UR_LIBRARY = "libur_adapter_urasync_{}.so"
 CONTROLS_MODULE = "_controls_ffi.py"
 
 # In the order in which the C declarations depend on each other.
@@ -222,6 +230,19 @@ def pool_structure() -> Extension:
     )
 
 
+def _run_compiler(command: Sequence[str], target: Path, what: str) -> None:
+    """Compile into a file; a process that has the old one loaded keeps it intact."""
+    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    run = subprocess.run([*compiler(), *command, "-o", str(partial)], check=False)
+    if run.returncode != 0:
+        partial.unlink(missing_ok=True)
+        raise BuildError(
+            f"{what} did not compile (status {run.returncode}).",
+            "The compiler's messages stand above.",
+        )
+    partial.replace(target)
+
+
 def build_software_driver(folder: Path) -> Path:
     """Compile the software driver into a folder; does nothing when it is newer than its sources."""
     target = folder / DRIVER_LIBRARY
@@ -237,7 +258,6 @@ def build_software_driver(folder: Path) -> Path:
         f"-I{SOFTWARE_DRIVER / 'src'}",
         *preprocessor_flags(),
     ]
-    command = [*compiler(), *flags, "-shared", "-Wl,--no-undefined"]
     inputs = [
         Path(__file__),
         *sources,
@@ -248,19 +268,44 @@ def build_software_driver(folder: Path) -> Path:
     if target.exists() and target.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
         return target
     folder.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-    run = subprocess.run(
-        [*command, "-o", str(partial), *map(str, sources), "-ldl", "-lm"],
-        check=False,
-    )
-    if run.returncode != 0:
-        partial.unlink(missing_ok=True)
-        raise BuildError(
-            f"the software driver did not compile (status {run.returncode}).",
-            "The compiler's messages stand above.",
-        )
-    partial.replace(target)  # a process that has the old library loaded keeps it intact
+    arguments = [*flags, "-shared", "-Wl,--no-undefined", *map(str, sources), "-ldl", "-lm"]
+    _run_compiler(arguments, target, "the software driver")
     return target
+
+
+def build_ur_library(folder: Path, adapter: str) -> Path:
+    """Compile the UR adapter library of an adapter; does nothing when it is up to date."""
+    target = folder / UR_LIBRARY.format(adapter)
+    inputs = [*UR_LIBRARY_SOURCES.rglob("*.[cht]*"), *ROOT.glob("*_build.py")]
+    if target.exists() and target.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as made:
+        glue = Path(made, f"{adapter}.c")
+        versions = Path(made, "exported.map")
+        ur_library_build.write_glue(UR_LIBRARY_SOURCES, adapter, glue)
+        versions.write_text(ur_library_build.EXPORTED, encoding="utf-8")
+        flags = [
+            *("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter"),
+            *("-fPIC", "-fvisibility=hidden", "-pthread", "-shared"),
+            f"-I{sysconfig.get_path('include')}",
+            *(f"-I{UR_LIBRARY_SOURCES / name}" for name in ("include", "src")),
+            f'-DURASYNC_BUILT_BY="{sys.executable}"',
+        ]
+        # Python stays once it has started, and so must the library that it calls.
+        links = [f"-Wl,--version-script={versions}", "-Wl,-z,nodelete", "-ldl", *python_library()]
+        sources = [str(glue), *map(str, sorted(UR_LIBRARY_SOURCES.glob("src/*.c")))]
+        _run_compiler([*flags, *sources, *links], target, f"the UR adapter library of {adapter}")
+    return target
+
+
+def python_library() -> list[str]:
+    """Flags that link to Python. None if it has no shared library; then it must be there already,
+    and only Python programs can load what is linked."""
+    name, folder = sysconfig.get_config_var("LDLIBRARY"), sysconfig.get_config_var("LIBDIR")
+    if not sysconfig.get_config_var("Py_ENABLE_SHARED") or not Path(folder, name).exists():
+        return []
+    return [f"-L{folder}", f"-Wl,-rpath,{folder}", f"-l{Path(name).stem.removeprefix('lib')}"]
 
 
 def build_controls(folder: Path) -> Path:

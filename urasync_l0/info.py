@@ -64,6 +64,13 @@ STRING = InfoType("char", 1, is_sequence=True)
 BYTES = InfoType("uint8_t", 1, is_sequence=True)
 
 
+class InfoOut(Out[Any]):
+    """An out-pointer that learns the C type of its value, too."""
+
+    __slots__ = ("type",)
+    type: InfoType
+
+
 @dataclass(frozen=True)
 class Property(Generic[H]):
     """One property: its C type, and how to read it from what the entry was asked about."""
@@ -142,5 +149,7 @@ class InfoTable(Generic[H]):
                     f"{prop_size}."
                 )
             prop_value.value = value
+            if isinstance(prop_value, InfoOut):
+                prop_value.type = found.type
         if prop_size_ret is not None:
             prop_size_ret.value = size

@@ -95,6 +95,12 @@ def test_only_the_bindings_touch_cffi_objects() -> None:
             assert is_in(name, ("urasync_l0.software_driver",)), name
 
 
+def test_nothing_inside_needs_the_libraries_for_ur_clients() -> None:
+    for name, found in IMPORTS.items():
+        if not is_in(name, ("urasync_l0.ur_library",)):
+            assert not any(is_in(module, ("urasync_l0.ur_library",)) for module in found), name
+
+
 def test_results_and_enumerations_import_nothing_of_ours() -> None:
     for name in ("urasync_l0.result", "urasync_l0.enums"):
         assert ours(IMPORTS[name]) == set()

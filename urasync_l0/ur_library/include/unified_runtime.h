@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What the libraries need of Unified Runtime 0.12, declared by us. Enumerations are their integers;
+ * their values stand in urasync_l0/enums.py. The build gives the declarations to cffi, too.
+ */
+#ifndef URASYNC_UNIFIED_RUNTIME_H
+#define URASYNC_UNIFIED_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UR_API_VERSION 0x0000000C
+#define UR_RESULT_SUCCESS 0
+#define UR_RESULT_ERROR_UNINITIALIZED 37
+#define UR_RESULT_ERROR_UNSUPPORTED_VERSION 43
+#define UR_RESULT_ERROR_UNSUPPORTED_FEATURE 44
+#define UR_RESULT_ERROR_INVALID_NULL_HANDLE 46
+#define UR_RESULT_ERROR_INVALID_NULL_POINTER 48
+#define UR_RESULT_ERROR_UNKNOWN 0x7FFFFFFE
+
+typedef struct ur_adapter_handle_t_ *ur_adapter_handle_t;
+typedef struct ur_platform_handle_t_ *ur_platform_handle_t;
+typedef struct ur_device_handle_t_ *ur_device_handle_t;
+typedef struct ur_context_handle_t_ *ur_context_handle_t;
+typedef struct ur_queue_handle_t_ *ur_queue_handle_t;
+typedef struct ur_event_handle_t_ *ur_event_handle_t;
+typedef struct ur_usm_pool_handle_t_ *ur_usm_pool_handle_t;
+
+typedef uintptr_t ur_native_handle_t;
+typedef uint8_t ur_bool_t;
+typedef uint32_t ur_result_t;
+typedef uint32_t ur_api_version_t;
+typedef uint32_t ur_structure_type_t;
+typedef uint32_t ur_logger_level_t;
+typedef uint32_t ur_adapter_info_t;
+typedef uint32_t ur_platform_info_t;
+typedef uint32_t ur_device_info_t;
+typedef uint32_t ur_device_type_t;
+typedef uint32_t ur_exp_peer_info_t;
+typedef uint32_t ur_context_info_t;
+typedef uint32_t ur_queue_info_t;
+typedef uint32_t ur_event_info_t;
+typedef uint32_t ur_profiling_info_t;
+typedef uint32_t ur_execution_info_t;
+typedef uint32_t ur_usm_type_t;
+typedef uint32_t ur_usm_alloc_info_t;
+typedef uint32_t ur_usm_pool_info_t;
+
+typedef void (*ur_logger_callback_t)(ur_logger_level_t level, const char *message, void *user_data);
+typedef void (*ur_context_extended_deleter_t)(void *user_data);
+typedef void (*ur_event_callback_t)(ur_event_handle_t event, ur_execution_info_t status,
+                                    void *user_data);
+
+/* What every structure begins with. */
+typedef struct ur_base_properties_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+} ur_base_properties_t;
+
+typedef struct ur_platform_native_properties_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    bool isNativeHandleOwned;
+} ur_platform_native_properties_t;
+
+typedef ur_platform_native_properties_t ur_device_native_properties_t;
+typedef ur_platform_native_properties_t ur_context_native_properties_t;
+typedef ur_platform_native_properties_t ur_queue_native_properties_t;
+typedef ur_platform_native_properties_t ur_event_native_properties_t;
+
+typedef struct ur_device_partition_property_t {
+    int32_t type;
+    uint32_t value;
+} ur_device_partition_property_t;
+
+typedef struct ur_device_partition_properties_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    const ur_device_partition_property_t *pProperties;
+    size_t PropCount;
+} ur_device_partition_properties_t;
+
+typedef struct ur_context_properties_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    uint32_t flags;
+} ur_context_properties_t;
+
+typedef ur_context_properties_t ur_queue_properties_t;
+typedef ur_context_properties_t ur_exp_enqueue_ext_properties_t;
+typedef ur_context_properties_t ur_exp_async_usm_alloc_properties_t;
+typedef ur_context_properties_t ur_usm_host_desc_t;
+typedef ur_context_properties_t ur_usm_device_desc_t;
+typedef ur_context_properties_t ur_usm_pool_desc_t;
+
+typedef struct ur_queue_index_properties_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    uint32_t computeIndex;
+} ur_queue_index_properties_t;
+
+typedef struct ur_queue_native_desc_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    void *pNativeData;
+} ur_queue_native_desc_t;
+
+typedef struct ur_usm_desc_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    uint32_t hints;
+    uint32_t align;
+} ur_usm_desc_t;
+
+typedef struct ur_usm_alloc_location_desc_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    uint32_t location;
+} ur_usm_alloc_location_desc_t;
+
+typedef struct ur_usm_pool_limits_desc_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    size_t maxPoolableSize;
+    size_t minDriverAllocSize;
+} ur_usm_pool_limits_desc_t;
+
+typedef struct ur_usm_pool_buffer_desc_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    void *pMem;
+    size_t size;
+    ur_usm_type_t memType;
+    ur_device_handle_t device;
+} ur_usm_pool_buffer_desc_t;
+
+#include "entries.h"
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Python in the client's process. A Python program has one. For any other it is started from the
+ * environment that the library is installed in: <prefix>/bin/python, if the library lies in
+ * <prefix>/lib/python.../site-packages; in a source tree, the Python that built it.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "library.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_OF(argument) #argument
+#define TEXT(argument) TEXT_OF(argument)
+#define PYTHON_VERSION TEXT(PY_MAJOR_VERSION) "." TEXT(PY_MINOR_VERSION)
+
+/*
+ * Both adapter libraries may be in one process, each with a copy of this code, and only one may
+ * start Python. A unique symbol is the same in all libraries of a process, however they are loaded.
+ */
+__attribute__((visibility("default"))) pthread_mutex_t urasync_l0_interpreter_lock =
+    PTHREAD_MUTEX_INITIALIZER;
+__asm__(".type urasync_l0_interpreter_lock, @gnu_unique_object");
+
+static bool started_here;
+
+const char *library_path(void) {
+    static char path[PATH_MAX];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    Dl_info library;
+    pthread_mutex_lock(&lock);
+    if (path[0] == '\0' && dladdr(function_table, &library) != 0 &&
+        realpath(library.dli_fname, path) == NULL)
+        path[0] = '\0';
+    pthread_mutex_unlock(&lock);
+    return path;
+}
+
+/* Write the path of the environment's Python, or an empty string. */
+static void find_python(char *path, size_t size) {
+    static const char *const names[] = {"python" PYTHON_VERSION, "python3"};
+    char place[PATH_MAX], *end;
+    snprintf(place, sizeof(place), "%s", library_path());
+    end = strstr(place, "/site-packages/urasync_l0/");
+    if (end == NULL)
+        end = strstr(place, "/dist-packages/urasync_l0/");
+    for (int up = 0; end != NULL && up < 2; up++) { /* python3.x and lib */
+        *end = '\0';
+        end = strrchr(place, '/');
+    }
+    if (end != NULL)
+        *end = '\0';
+    for (size_t i = 0; end != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+        int length = snprintf(path, size, "%s/bin/%s", place, names[i]);
+        if (length > 0 && (size_t)length < size && access(path, X_OK) == 0)
+            return;
+    }
+    if (snprintf(path, size, "%s", URASYNC_BUILT_BY) < 0 || access(path, X_OK) != 0)
+        path[0] = '\0';
+}
+
+/* Python's extension modules do not name the library that they take Python from. */
+static void share_symbols(void) {
+    Dl_info python;
+    if (dladdr((void *)&PyType_Type, &python) != 0)
+        dlopen(python.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
+static bool start_interpreter(void) {
+    char python[PATH_MAX];
+    PyConfig config;
+    PyStatus status;
+    find_python(python, sizeof(python));
+    if (python[0] == '\0') {
+        write_formatted(LEVEL_ERROR,
+                        "no Python " PYTHON_VERSION " was found where this library is installed, "
+                        "nor the one that built it, %s",
+                        URASYNC_BUILT_BY);
+        return false;
+    }
+    share_symbols();
+    PyConfig_InitPythonConfig(&config);
+    config.install_signal_handlers = 0; /* signals are the client's */
+    config.parse_argv = 0;
+    status = PyConfig_SetBytesString(&config, &config.program_name, python);
+    if (!PyStatus_Exception(status))
+        status = Py_InitializeFromConfig(&config);
+    PyConfig_Clear(&config);
+    if (PyStatus_Exception(status)) {
+        write_formatted(LEVEL_ERROR, "%s could not be started: %s", python,
+                        status.err_msg == NULL ? "no reason given" : status.err_msg);
+        return false;
+    }
+    write_formatted(LEVEL_INFO, "started %s", python);
+    started_here = true;
+    PyEval_SaveThread();
+    return true;
+}
+
+bool have_interpreter(void) {
+    bool is_running;
+    pthread_mutex_lock(&urasync_l0_interpreter_lock);
+    if (Py_IsInitialized())
+        is_running = true;
+    else
+        is_running = start_interpreter();
+    pthread_mutex_unlock(&urasync_l0_interpreter_lock);
+    if (is_running &&
+        strncmp(Py_GetVersion(), PYTHON_VERSION ".", strlen(PYTHON_VERSION ".")) != 0) {
+        write_formatted(LEVEL_ERROR,
+                        "the program runs Python %.8s; this library was built for " PYTHON_VERSION,
+                        Py_GetVersion());
+        return false;
+    }
+    return is_running;
+}
+
+void without_python_lock(void (*function)(void)) {
+    PyThreadState *held = NULL;
+    if (Py_IsInitialized() && PyGILState_Check())
+        held = PyEval_SaveThread();
+    function();
+    if (held != NULL)
+        PyEval_RestoreThread(held);
+}
+
+void end_interpreter(void) {
+    PyGILState_STATE held;
+    if (!started_here || !Py_IsInitialized())
+        return;
+    held = PyGILState_Ensure();
+    if (PyRun_SimpleString("import atexit; atexit._run_exitfuncs()") != 0)
+        PyErr_Clear();
+    PyGILState_Release(held);
+}
