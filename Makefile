@@ -29,7 +29,7 @@ TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmar
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo build test lint test-driver sanitize test-new-headers test-free-threaded test-ur-loader bench clean system-packages
+.PHONY: help demo build test lint test-driver sanitize test-new-headers test-free-threaded test-ur-loader test-sycl bench clean system-packages
 
 help:
 	@echo 'make demo              build, then replay the recorded traces on the software driver'
@@ -40,6 +40,7 @@ help:
 	@echo 'make test-new-headers  build and test with the newest Level Zero headers of Debian'
 	@echo 'make test-free-threaded  unit and conformance tests on a free-threaded CPython, if there is one'
 	@echo 'make test-ur-loader    a C client of the UR adapter libraries under the libur_loader of PyPI'
+	@echo 'make test-sycl         a SYCL program, dpctl of PyPI, on the UR adapter libraries (large downloads)'
 	@echo 'make lint              ruff, mypy and clang-format'
 	@echo 'make bench             times of calls, traces and more, as a table; DRIVER=system is a GPU'
 	@echo 'make clean             remove everything that was built or installed'
@@ -83,6 +84,16 @@ $(UR_LOADER)/lib/libur_loader.so: | $(VENV_PYTHON)
 test-ur-loader: $(BUILT) $(DEVELOPMENT) $(UR_LOADER)/lib/libur_loader.so
 	URASYNC_L0_UR_LOADER=$(abspath $(UR_LOADER)/lib/libur_loader.so) \
 		$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS) tests/ur_library
+
+SYCL := .cache/sycl
+
+$(SYCL)/lib/libsycl.so: | $(VENV_PYTHON)
+	$(PYTHON) -m venv $(SYCL)
+	$(SYCL)/bin/python -m pip install --quiet dpctl 'cffi>=1.17' 'rich>=13'
+
+test-sycl: $(BUILT) $(DEVELOPMENT) $(SYCL)/lib/libsycl.so
+	URASYNC_L0_SYCL_PYTHON=$(abspath $(SYCL)/bin/python) \
+		$(VENV_PYTHON) -m pytest $(PYTEST_FLAGS) tests/ur_library/test_sycl.py
 
 bench: $(BUILT)
 	$(VENV_PYTHON) -m benchmarks.speed --driver $(DRIVER) $(BENCH_FLAGS)

@@ -101,7 +101,7 @@ def _c_function(entry: Entry) -> str:
     return f"""
 static ur_result_t call_{entry.name}({_parameters(entry)}) {{
     if (!begin_call("{entry.name}"))
-        return UR_RESULT_ERROR_UNINITIALIZED;
+        return refused("{entry.name}");
     return end_call(python_{entry.name}({arguments}));
 }}"""
 

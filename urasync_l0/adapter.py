@@ -185,6 +185,15 @@ class Adapter(Protocol):
     ) -> None:
         """The sub-devices that a device is divided into."""
 
+    def urDeviceSelectBinary(
+        self,
+        device: Device | None,
+        binaries: Sequence[str] | None,
+        num_binaries: int,
+        selected_binary: Out[int] | None,
+    ) -> None:
+        """Which of several programs suits the device, by the names of their targets: SPIR-V."""
+
     def urDeviceGetNativeHandle(
         self, device: Device | None, native_device: Out[int] | None
     ) -> None:

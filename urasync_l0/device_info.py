@@ -190,6 +190,7 @@ def _number(attribute: str) -> Callable[[Device], int]:
 
 
 _UNSUPPORTED_FEATURES = (
+    DeviceInfo.USE_NATIVE_ASSERT,
     DeviceInfo.IMAGE_SUPPORT,
     DeviceInfo.MEM_CHANNEL_SUPPORT,
     DeviceInfo.HOST_PIPE_READ_WRITE_SUPPORT,

@@ -183,6 +183,12 @@ class UnsupportedEnumerationError(UrError, ValueError):
     default_code = UrResult.UNSUPPORTED_ENUMERATION
 
 
+class InvalidBinaryError(UrError, ValueError):
+    """A program in a form that the device does not take."""
+
+    default_code = UrResult.INVALID_BINARY
+
+
 class InvalidMemObjectError(UrError, ValueError):
     """A pointer that no pool gave out, or that was freed already."""
 
@@ -357,6 +363,7 @@ _CLASSES: dict[UrResult, type[UrError]] = {
     UrResult.UNSUPPORTED_ALIGNMENT: UnsupportedAlignmentError,
     UrResult.INVALID_ENUMERATION: InvalidEnumerationError,
     UrResult.UNSUPPORTED_ENUMERATION: UnsupportedEnumerationError,
+    UrResult.INVALID_BINARY: InvalidBinaryError,
     UrResult.INVALID_MEM_OBJECT: InvalidMemObjectError,
     UrResult.INVALID_EVENT: InvalidEventError,
     UrResult.INVALID_EVENT_WAIT_LIST: InvalidEventWaitListError,

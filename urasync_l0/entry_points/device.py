@@ -11,7 +11,12 @@ from urasync_l0.entry_points._handles import flags, handle, pointer
 from urasync_l0.enums import DeviceAffinityDomainFlag, DevicePartition, DeviceType
 from urasync_l0.out import check_list, write_list
 from urasync_l0.platform import platforms
-from urasync_l0.result import InvalidEnumerationError, InvalidValueError
+from urasync_l0.result import (
+    InvalidBinaryError,
+    InvalidEnumerationError,
+    InvalidSizeError,
+    InvalidValueError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +35,9 @@ _ALL_DOMAINS = sum(DeviceAffinityDomainFlag)
 
 _DOMAINS = (DeviceAffinityDomainFlag.NUMA, DeviceAffinityDomainFlag.NEXT_PARTITIONABLE)
 """What sub-devices have in common: their memory. Level Zero knows no other division."""
+
+_SPIRV = "spir64"
+"""The target of programs in SPIR-V with 64-bit addresses."""
 
 
 class DeviceEntryPoints:
@@ -85,6 +93,28 @@ class DeviceEntryPoints:
         parts = _parts(device, wanted)
         for each in write_list(num_devices, sub_devices, num_devices_ret, parts):
             reference_count.hand_out(each)
+
+    def urDeviceSelectBinary(
+        self,
+        device: Device | None,
+        binaries: Sequence[str] | None,
+        num_binaries: int,
+        selected_binary: Out[int] | None,
+    ) -> None:
+        """See `Adapter`."""
+        device = handle(device, "device")
+        targets = pointer(binaries, "binaries")
+        selected_binary = pointer(selected_binary, "selected_binary")
+        if not num_binaries or num_binaries != len(targets):
+            raise InvalidSizeError(
+                f"{len(targets)} binaries are given, but {num_binaries} are counted; there must be "
+                "one."
+            )
+        if _SPIRV not in targets:
+            raise InvalidBinaryError(
+                f"{device!r} takes programs for {_SPIRV!r}; these are for {', '.join(targets)}."
+            )
+        selected_binary.value = targets.index(_SPIRV)
 
     def urDeviceGetNativeHandle(
         self, device: Device | None, native_device: Out[int] | None

@@ -111,6 +111,8 @@ def _piece(glue: Glue, parameter: Parameter, previous: Parameter) -> None:
     elif match := re.fullmatch(r"(?:const )?ur_(\w+_(?:properties|desc))_t \*", type_):
         expected = match[1].upper()
         glue.arguments.append(f"structure({name}, {expected}) if {name} else None")
+    elif type_ == "const ur_device_binary_t *":
+        glue.arguments.append(f"targets({name}, num_{name}) if {name} else None")
     elif type_ == "const char *":
         glue.arguments.append(f"text({name})")
     elif type_ == "const char **":

@@ -96,6 +96,9 @@ class Connection:
             "release_at_exit": self.release_at_exit,
             "released": self.released,
             "structure": StructureReader(self.ffi, self.tables["device"].__getitem__),
+            "targets": lambda binaries, count: [
+                self.ffi.string(binaries[i].pDeviceTargetSpec).decode() for i in range(count)
+            ],
             "text": lambda pointer: self.ffi.string(pointer).decode() if pointer else None,
             "ur_context_extended_deleter_t": lambda function, _: function or None,
             "ur_event_callback_t": self.event_callback,

@@ -130,6 +130,7 @@ class Arguments:
                 (DevicePartitionProperty(DevicePartition.BY_AFFINITY_DOMAIN, 0),)
             ),
             "Sequence[Device | None] | None": [device],
+            "Sequence[str] | None": ["spir64"],
             "EventList": None,
             "bytes | None": b"1234",
             "str | None": "-option",

@@ -447,3 +447,24 @@ def test_partition_refuses(client: Client, root: Device) -> None:
         partition(root, wanted, 0, None, None)
     with refused(UrResult.INVALID_SIZE, parts, count):
         partition(root, wanted, 0, parts, count)
+
+
+# -- programs --------------------------------------------------------------------------------------
+
+
+def test_a_program_in_spirv_is_selected(client: Client, root: Device) -> None:
+    selected: Out[int] = Out()
+    targets = ["spir64_gen", "spir64", "spir64"]
+    client.adapter.urDeviceSelectBinary(root, targets, 3, selected)
+    assert written(selected) == 1
+
+
+def test_other_programs_are_refused(client: Client, root: Device) -> None:
+    selected: Out[int] = Out()
+    select = client.adapter.urDeviceSelectBinary
+    with refused(UrResult.INVALID_BINARY, selected):
+        select(root, ["nvptx64", "spir64_gen"], 2, selected)
+    with refused(UrResult.INVALID_SIZE, selected):
+        select(root, ["spir64"], 2, selected)
+    with refused(UrResult.INVALID_NULL_POINTER, selected):
+        select(root, None, 1, selected)

@@ -35,6 +35,8 @@ ur_result_t urDevicePartition(ur_device_handle_t device,
                               const ur_device_partition_properties_t *properties,
                               uint32_t num_devices, ur_device_handle_t *sub_devices,
                               uint32_t *num_devices_ret);
+ur_result_t urDeviceSelectBinary(ur_device_handle_t device, const ur_device_binary_t *binaries,
+                                 uint32_t num_binaries, uint32_t *selected_binary);
 ur_result_t urDeviceGetNativeHandle(ur_device_handle_t device, ur_native_handle_t *native_device);
 ur_result_t urDeviceCreateWithNativeHandle(ur_native_handle_t native_device,
                                            ur_adapter_handle_t adapter,

@@ -81,6 +81,12 @@ typedef struct ur_device_partition_properties_t {
     size_t PropCount;
 } ur_device_partition_properties_t;
 
+typedef struct ur_device_binary_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    const char *pDeviceTargetSpec;
+} ur_device_binary_t;
+
 typedef struct ur_context_properties_t {
     ur_structure_type_t stype;
     const void *pNext;

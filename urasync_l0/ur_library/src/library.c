@@ -51,14 +51,25 @@ void release_at_exit(void) { atexit(at_exit); }
 
 static void start_once(void) { pthread_once(&once, start); }
 
-static bool refuse(const char *entry) {
+/* Whether a function does nothing but give back what the end of the process has given back. */
+static bool gives_back(const char *entry) {
+    size_t length = strlen(entry), ending = strlen("Release");
+    return strcmp(entry, "urUSMFree") == 0 || strcmp(entry, "urUSMPoolDestroyExp") == 0 ||
+           strcmp(entry + length - ending, "Release") == 0;
+}
+
+ur_result_t refused(const char *entry) {
     static const char *const reasons[] = {
         [NOT_STARTED] = "Python has not started", [STARTING] = "Python is just starting",
         [RUNNING] = "Python is running",          [FAILED] = "Python could not be started",
         [ENDED] = "the process is ending",        [FORKED] = "it cannot be used after a fork",
     };
+    /* The end released everything; C++ programs release in destructors, and may not bear failure.
+     */
+    if (state == ENDED && gives_back(entry))
+        return UR_RESULT_SUCCESS;
     write_formatted(LEVEL_ERROR, "%s is refused: %s", entry, reasons[state]);
-    return false;
+    return UR_RESULT_ERROR_UNINITIALIZED;
 }
 
 bool begin_call(const char *entry) {
@@ -67,7 +78,7 @@ bool begin_call(const char *entry) {
     atomic_fetch_add(&calls_under_way, 1);
     if (state != RUNNING) {
         atomic_fetch_sub(&calls_under_way, 1);
-        return refuse(entry);
+        return false;
     }
     own_calls++;
     return true;

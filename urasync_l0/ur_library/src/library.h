@@ -31,6 +31,9 @@ enum logger_level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR, LEVEL_Q
  */
 bool begin_call(const char *entry);
 
+/* The result of a call that could not begin. */
+ur_result_t refused(const char *entry);
+
 /* Called while Python starts: it is there, but the package cannot be used. */
 void fail_start(const char *reason);
 
