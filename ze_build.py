@@ -54,6 +54,7 @@ FRAGMENTS = (
     "virtual_memory.h",
     "command_list.h",
     "event.h",
+    "module.h",
     "loader.h",
 )
 

@@ -11,9 +11,11 @@ from urasync_l0.enums import Command, EventStatus, ExecutionInfo, QueueFlag, Usm
 from urasync_l0.event_profile import EventProfile
 from urasync_l0.immediate_queue import ImmediateQueue
 from urasync_l0.inspection import take_snapshot
+from urasync_l0.launch import LocalMemory
 from urasync_l0.platform import Platform
 from urasync_l0.pool import PoolStatistics, ReusePolicy
 from urasync_l0.pool_service import serve_pools, stop_serving_pools
+from urasync_l0.program import Kernel, Program
 from urasync_l0.queue import Queue
 from urasync_l0.recorded_event import Event
 from urasync_l0.recording import Recording, record_allocations
@@ -65,13 +67,16 @@ __all__ = [
     "InvalidMemObjectError",
     "InvalidUsmSizeError",
     "InvalidValueError",
+    "Kernel",
     "LoaderNotFoundError",
     "LoaderTooOldError",
+    "LocalMemory",
     "OutOfHostMemoryError",
     "OutOfMemoryError",
     "Platform",
     "Pool",
     "PoolStatistics",
+    "Program",
     "Queue",
     "QueueFlag",
     "Recording",

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
         ContextProperties,
         DevicePartitionProperties,
         EnqueueExtProperties,
+        KernelArg,
+        KernelLaunchExtProperties,
         NativeHandleProperties,
+        ProgramProperties,
         QueueNativeDesc,
         QueueProperties,
         UsmDesc,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from urasync_l0.native_list import NativeList
     from urasync_l0.out import Out
     from urasync_l0.platform import Platform
+    from urasync_l0.program import Kernel, Program
     from urasync_l0.queue import Queue
     from urasync_l0.recorded_event import Event
     from urasync_l0.usm_pool import Pool
@@ -385,6 +389,99 @@ class Adapter(Protocol):
         user_data: Any,
     ) -> None:
         """Have a function called, with the event, the state and the data, at an `ExecutionInfo`."""
+
+    # -- programs and kernels ---------------------------------------------------------------------
+
+    def urProgramCreateWithIL(
+        self,
+        context: Context | None,
+        il: bytes | None,
+        length: int,
+        properties: ProgramProperties | None,
+        program: Out[Program] | None,
+    ) -> None:
+        """A program in SPIR-V, which must be built before it has kernels."""
+
+    def urProgramBuild(
+        self, context: Context | None, program: Program | None, options: str | None
+    ) -> None:
+        """Compile a program for all devices of its context."""
+
+    def urProgramBuildExp(
+        self,
+        program: Program | None,
+        num_devices: int,
+        devices: Sequence[Device | None] | None,
+        flags: int,
+        options: str | None,
+    ) -> None:
+        """Compile a program for devices, which must be among those of its context; in fact, for all
+        of them."""
+
+    def urProgramRetain(self, program: Program | None) -> None:
+        """Add a reference."""
+
+    def urProgramRelease(self, program: Program | None) -> None:
+        """Give a reference back. After the last one the program is closed; its kernels stay."""
+
+    def urProgramGetInfo(
+        self,
+        program: Program | None,
+        prop_name: int,
+        prop_size: int,
+        prop_value: Out[Any] | None,
+        prop_size_ret: Out[int] | None,
+    ) -> None:
+        """A `ProgramInfo`."""
+
+    def urProgramGetBuildInfo(
+        self,
+        program: Program | None,
+        device: Device | None,
+        prop_name: int,
+        prop_size: int,
+        prop_value: Out[Any] | None,
+        prop_size_ret: Out[int] | None,
+    ) -> None:
+        """A `ProgramBuildInfo`."""
+
+    def urKernelCreate(
+        self, program: Program | None, kernel_name: str | None, kernel: Out[Kernel] | None
+    ) -> None:
+        """A kernel of a program that is built."""
+
+    def urKernelRetain(self, kernel: Kernel | None) -> None:
+        """Add a reference."""
+
+    def urKernelRelease(self, kernel: Kernel | None) -> None:
+        """Give a reference back. After the last one the kernel is closed; launches go on."""
+
+    def urKernelGetInfo(
+        self,
+        kernel: Kernel | None,
+        prop_name: int,
+        prop_size: int,
+        prop_value: Out[Any] | None,
+        prop_size_ret: Out[int] | None,
+    ) -> None:
+        """A `KernelInfo`."""
+
+    def urEnqueueKernelLaunchWithArgsExp(
+        self,
+        queue: Queue | None,
+        kernel: Kernel | None,
+        work_dim: int,
+        global_work_offset: Sequence[int] | None,
+        global_work_size: Sequence[int] | None,
+        local_work_size: Sequence[int] | None,
+        num_args: int,
+        args: Sequence[KernelArg] | None,
+        launch_prop_list: KernelLaunchExtProperties | None,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Run a kernel with all its arguments."""
 
     # -- commands ---------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from urasync_l0.peer_access import PeerContext, grants_of
 from urasync_l0.platform import default_platform
 from urasync_l0.pool import GRANULE, HeapKey, HeapSource, ReusePolicy, UserMemory
 from urasync_l0.pool import Pool as PoolCore
+from urasync_l0.program import Program
 from urasync_l0.queue_context import QueueContext
 from urasync_l0.result import (
     InvalidDeviceError,
@@ -162,6 +163,25 @@ class Context(QueueContext, UsmContext, PeerContext):
     def default_pool(self, device: Device | int | None = None) -> Pool:
         """The pool that a device, by default the first, always has."""
         return self.current_pools[self.position(device)].default
+
+    def create_program(self, spirv: bytes, options: str = "") -> Program:
+        """A program in SPIR-V, compiled for all devices of the context.
+
+        Parameters
+        ----------
+        options
+            What the driver's compiler shall do, such as ``"-ze-opt-disable"``.
+
+        Raises
+        ------
+        InvalidValueError
+            If it has no bytes.
+        UrError
+            With PROGRAM_BUILD_FAILURE if it does not compile; the message says why.
+        """
+        program = Program(self, spirv)
+        program.build(options)
+        return program
 
     def create_pool(
         self,

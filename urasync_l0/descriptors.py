@@ -200,3 +200,40 @@ class AsyncUsmAllocProperties(Descriptor):
 
     stype: ClassVar = StructureType.EXP_ASYNC_USM_ALLOC_PROPERTIES
     flags: int = 0
+
+
+@dataclass(frozen=True)
+class ProgramProperties(Descriptor):
+    """``ur_program_properties_t``; the metadata in it says nothing to Level Zero."""
+
+    stype: ClassVar = StructureType.PROGRAM_PROPERTIES
+
+
+@dataclass(frozen=True)
+class KernelLaunchExtProperties(Descriptor):
+    """``ur_kernel_launch_ext_properties_t``."""
+
+    stype: ClassVar = StructureType.KERNEL_LAUNCH_EXT_PROPERTIES
+    flags: int = 0
+
+
+@dataclass(frozen=True)
+class KernelArg:
+    """``ur_exp_kernel_arg_properties_t``: an argument of a launch.
+
+    Attributes
+    ----------
+    type
+        A `KernelArgType`.
+    index
+        Its place.
+    size
+        Bytes of the value, or of local memory.
+    value
+        The bytes of a value, or an address.
+    """
+
+    type: int
+    index: int
+    size: int = 0
+    value: bytes | int | None = None

@@ -325,6 +325,62 @@ class DeviceUsmAccessCapabilityFlag(IntFlag):
     ATOMIC_CONCURRENT_ACCESS = 1 << 3
 
 
+class ProgramInfo(IntEnum):
+    """``ur_program_info_t``: properties of a program."""
+
+    REFERENCE_COUNT = 0
+    CONTEXT = 1
+    NUM_DEVICES = 2
+    DEVICES = 3
+    IL = 4
+    NUM_KERNELS = 7
+    KERNEL_NAMES = 8
+
+
+class ProgramBuildInfo(IntEnum):
+    """``ur_program_build_info_t``: how the build of a program went."""
+
+    STATUS = 0
+    OPTIONS = 1
+    LOG = 2
+    BINARY_TYPE = 3
+
+
+class ProgramBuildStatus(IntEnum):
+    """``ur_program_build_status_t``: how far a build has come."""
+
+    NONE = 0
+    ERROR = 1
+    SUCCESS = 2
+
+
+class ProgramBinaryType(IntEnum):
+    """``ur_program_binary_type_t``: what a program is."""
+
+    NONE = 0
+    EXECUTABLE = 3
+
+
+class KernelInfo(IntEnum):
+    """``ur_kernel_info_t``: properties of a kernel."""
+
+    FUNCTION_NAME = 0
+    NUM_ARGS = 1
+    REFERENCE_COUNT = 2
+    CONTEXT = 3
+    PROGRAM = 4
+
+
+class KernelArgType(IntEnum):
+    """``ur_exp_kernel_arg_type_t``: kinds of argument."""
+
+    VALUE = 0
+    POINTER = 1
+    MEM_OBJ = 2
+    LOCAL = 3
+    SAMPLER = 4
+
+
 class DeviceInfo(IntEnum):
     """``ur_device_info_t``: properties of a device, as far as this package answers them."""
 
@@ -430,6 +486,7 @@ class StructureType(IntEnum):
     """``ur_structure_type_t``: tags of the descriptors that this package reads."""
 
     CONTEXT_PROPERTIES = 0
+    PROGRAM_PROPERTIES = 6
     USM_DESC = 7
     USM_HOST_DESC = 8
     USM_DEVICE_DESC = 9
@@ -446,5 +503,6 @@ class StructureType(IntEnum):
     DEVICE_PARTITION_PROPERTIES = 26
     USM_ALLOC_LOCATION_DESC = 35
     USM_POOL_BUFFER_DESC = 36
+    KERNEL_LAUNCH_EXT_PROPERTIES = 38
     EXP_ASYNC_USM_ALLOC_PROPERTIES = 0x2050
     EXP_ENQUEUE_EXT_PROPERTIES = 0x4000

@@ -46,6 +46,9 @@ class Finalizer(weakref.ref[Any]):
         """Do it. Called from an ordinary call, never from collection."""
         raise NotImplementedError
 
+    def close(self, context: NativeContext) -> None:
+        """The context ends while the object lives; by default the context's end does it all."""
+
 
 class _Stop(Finalizer):
     """Keeps ``attention`` non-empty."""
@@ -304,6 +307,8 @@ class NativeContext:
         self.watcher.close()
         self.live.clear()
         self.postponed.clear()
+        for finalizer in reversed(list(self.finalizers.values())):
+            finalizer.close(self)
         self.finalizers.clear()
         steps: list[Callable[[], object]] = [self.registry.close]
         steps.append(self.close_events)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from urasync_l0.command_list import CommandList, Transfer
 from urasync_l0.enums import Command, QueueFlag
+from urasync_l0.launch import Launch, argument, plan_launch
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.recorded_event import Event
 from urasync_l0.result import DeviceLostError, UrError
@@ -18,6 +19,7 @@ from urasync_l0.ze.handles import CommandListHandle
 
 if TYPE_CHECKING:
     from urasync_l0.context import Context
+    from urasync_l0.program import Kernel
 
 
 class _QueueFinalizer(Finalizer):
@@ -167,6 +169,58 @@ class Queue(UsmQueue):
         size = transfer_size(nbytes, to, origin)
         step = Copy(to.address, origin.address, size)
         return self._transfer((step,), (to.keep, origin.keep), wait, event, Command.USM_MEMCPY)
+
+    def launch(
+        self,
+        kernel: Kernel,
+        global_size: Sequence[int],
+        arguments: Sequence[Any] = (),
+        *,
+        local_size: Sequence[int] | None = None,
+        wait: Iterable[Event] = (),
+        event: bool = False,
+    ) -> Event | None:
+        """Run a kernel, in the queue's order.
+
+        Parameters
+        ----------
+        kernel
+            A kernel of a program of the context.
+        global_size, local_size
+            Work-items in one to three dimensions, altogether and in a group; without a local size
+            the driver's suggestion is used.
+        arguments
+            For each argument an `Allocation`, whose address is meant, `LocalMemory`, or its bytes:
+            anything with the buffer protocol, such as scalars of NumPy or ctypes. Allocations are
+            kept until the kernel has run.
+        wait
+            Events that the command waits for first.
+        event
+            Whether the command gets an event.
+
+        Raises
+        ------
+        InvalidKernelError
+            If the kernel is closed.
+        InvalidContextError
+            If it belongs to another context.
+        InvalidKernelArgumentsError
+            If there are more or fewer arguments than it takes.
+        InvalidWorkSizeError
+            If the sizes cannot be launched.
+        InvalidEventWaitListError
+            If the wait list holds anything but valid events of the context.
+        """
+        if self._attention:
+            self._attend()
+        given = [argument(each) for each in arguments]
+        step = plan_launch(self, kernel, global_size, given, local_size)
+        return self.run(step, wait, event)
+
+    def run(self, step: Launch, wait: Iterable[Event] = (), event: bool = False) -> Event | None:
+        """Append a launch that was planned for this queue."""
+        keep = (step.kernel, *(each.keep for each in step.arguments))
+        return self._transfer((step,), keep, wait, event, Command.KERNEL_LAUNCH)
 
     def _transfer(
         self,

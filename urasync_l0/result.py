@@ -189,6 +189,30 @@ class InvalidBinaryError(UrError, ValueError):
     default_code = UrResult.INVALID_BINARY
 
 
+class InvalidProgramError(UrError, ValueError):
+    """A program that is closed, or not built yet."""
+
+    default_code = UrResult.INVALID_PROGRAM
+
+
+class InvalidKernelError(UrError, ValueError):
+    """A kernel that is closed."""
+
+    default_code = UrResult.INVALID_KERNEL
+
+
+class InvalidKernelArgumentsError(UrError, ValueError):
+    """Arguments that are not those that a kernel takes."""
+
+    default_code = UrResult.INVALID_KERNEL_ARGS
+
+
+class InvalidWorkSizeError(UrError, ValueError):
+    """Numbers of work-items that cannot be launched."""
+
+    default_code = UrResult.INVALID_WORK_ITEM_SIZE
+
+
 class InvalidMemObjectError(UrError, ValueError):
     """A pointer that no pool gave out, or that was freed already."""
 
@@ -364,6 +388,10 @@ _CLASSES: dict[UrResult, type[UrError]] = {
     UrResult.INVALID_ENUMERATION: InvalidEnumerationError,
     UrResult.UNSUPPORTED_ENUMERATION: UnsupportedEnumerationError,
     UrResult.INVALID_BINARY: InvalidBinaryError,
+    UrResult.INVALID_PROGRAM: InvalidProgramError,
+    UrResult.INVALID_KERNEL: InvalidKernelError,
+    UrResult.INVALID_KERNEL_ARGS: InvalidKernelArgumentsError,
+    UrResult.INVALID_WORK_ITEM_SIZE: InvalidWorkSizeError,
     UrResult.INVALID_MEM_OBJECT: InvalidMemObjectError,
     UrResult.INVALID_EVENT: InvalidEventError,
     UrResult.INVALID_EVENT_WAIT_LIST: InvalidEventWaitListError,

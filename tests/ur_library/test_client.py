@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.spirv import fill_program
 from tests.ur_library.client_process import ADAPTERS, must_pass, run_client
 from urasync_l0.ur_library import library_path
 
@@ -38,6 +39,16 @@ def test_scenario(client: Path, flavour: str, scenario: str) -> None:
     run = run_client(client, scenario, [library_path(flavour)])
     must_pass(run)
     assert run.stderr == ""  # nothing is logged that nobody asked for
+
+
+@pytest.mark.parametrize("flavour", ADAPTERS)
+def test_programs(client: Path, flavour: str, tmp_path: Path) -> None:
+    """As far as the software driver goes, which compiles none."""
+    program = tmp_path / "fill.spv"
+    program.write_bytes(fill_program())
+    run = run_client(client, "programs", [library_path(flavour)], PROGRAM=str(program))
+    must_pass(run)
+    assert run.stdout == "the driver has no compiler\npassed\n"
 
 
 def test_two_adapters_in_one_process(client: Path) -> None:

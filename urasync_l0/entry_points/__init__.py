@@ -11,6 +11,7 @@ from urasync_l0.entry_points.device import DeviceEntryPoints
 from urasync_l0.entry_points.event import EventEntryPoints
 from urasync_l0.entry_points.peer_access import PeerAccessEntryPoints
 from urasync_l0.entry_points.platform import PlatformEntryPoints
+from urasync_l0.entry_points.program import ProgramEntryPoints
 from urasync_l0.entry_points.queue import QueueEntryPoints
 from urasync_l0.entry_points.usm import UsmEntryPoints
 from urasync_l0.entry_points.usm_enqueue import UsmEnqueueEntryPoints
@@ -27,6 +28,7 @@ class EntryPoints(
     ContextEntryPoints,
     QueueEntryPoints,
     EventEntryPoints,
+    ProgramEntryPoints,
     UsmEntryPoints,
     UsmPoolEntryPoints,
     UsmEnqueueEntryPoints,

@@ -100,6 +100,8 @@ def _piece(glue: Glue, parameter: Parameter, previous: Parameter) -> None:
             _handle(glue, match[1], name)
     elif match := re.fullmatch(r"const ur_(\w+)_handle_t \*", type_):
         _handles_in(glue, match[1], name, previous.name)
+    elif type_ == "ur_device_handle_t *" and glue.name == "urProgramBuildExp":
+        _handles_in(glue, "device", name, previous.name)
     elif (match := re.fullmatch(r"ur_(\w+)_handle_t \*", type_)) and match[1] != "native":
         is_list = previous.type == "uint32_t" and previous.name.startswith("num_")
         (_handles_out if is_list else _handle_out)(glue, match[1], name)
@@ -108,9 +110,15 @@ def _piece(glue: Glue, parameter: Parameter, previous: Parameter) -> None:
             glue.arguments.append(f"read_size({name}, prop_size)")
         else:
             _value(glue, name)
+    elif type_ == "const ur_exp_kernel_arg_properties_t *":
+        glue.arguments.append(f"kernel_arguments({name}, {previous.name}) if {name} else None")
     elif match := re.fullmatch(r"(?:const )?ur_(\w+_(?:properties|desc))_t \*", type_):
         expected = match[1].upper()
         glue.arguments.append(f"structure({name}, {expected}) if {name} else None")
+    elif type_ == "const size_t *":
+        glue.arguments.append(f"list({name}[0:min(work_dim, 4)]) if {name} else None")
+    elif type_ == "const void *" and name == "il":
+        glue.arguments.append("content(il, length) if il else None")
     elif type_ == "const ur_device_binary_t *":
         glue.arguments.append(f"targets({name}, num_{name}) if {name} else None")
     elif type_ == "const char *":

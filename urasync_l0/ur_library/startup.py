@@ -18,13 +18,14 @@ from urasync_l0.enums import StructureType
 from urasync_l0.info import InfoOut
 from urasync_l0.out import Out
 from urasync_l0.platform import Platform
+from urasync_l0.program import Kernel, Program
 from urasync_l0.queue import Queue
 from urasync_l0.recorded_event import Event
 from urasync_l0.result import InvalidEventWaitListError, UrError, UrResult
 from urasync_l0.ur_library.answers import encode
 from urasync_l0.ur_library.entry_glue import make_functions
 from urasync_l0.ur_library.handle_table import Cells, HandleTable
-from urasync_l0.ur_library.structures import StructureReader
+from urasync_l0.ur_library.structures import StructureReader, kernel_arguments
 from urasync_l0.usm_pool import Pool
 
 _ERROR_LEVEL = 3  # UR_LOGGER_LEVEL_ERROR
@@ -61,6 +62,12 @@ class Connection:
             "event": HandleTable(
                 "event", UrResult.INVALID_EVENT, cells, lambda event: event.is_released
             ),
+            "program": HandleTable(
+                "program", UrResult.INVALID_PROGRAM, cells, lambda program: program.is_closed
+            ),
+            "kernel": HandleTable(
+                "kernel", UrResult.INVALID_KERNEL, cells, lambda kernel: kernel.is_closed
+            ),
             "usm_pool": HandleTable(
                 "pool", UrResult.INVALID_VALUE, cells, lambda pool: pool.core.is_closed
             ),
@@ -70,6 +77,8 @@ class Connection:
             (Context, "context"),
             (Queue, "queue"),
             (Pool, "usm_pool"),
+            (Program, "program"),
+            (Kernel, "kernel"),
             (Platform, "platform"),
             (Event, "event"),
         )
@@ -91,6 +100,7 @@ class Connection:
             "failed": self.failed,
             "message_text": self.message_text,
             "handles": self.handles,
+            "kernel_arguments": lambda first, count: kernel_arguments(self.ffi, first, count),
             "lasting_text": self.lasting_text,
             "read_size": self.read_size,
             "release_at_exit": self.release_at_exit,

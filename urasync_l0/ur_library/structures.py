@@ -8,7 +8,7 @@ from typing import Any
 
 from urasync_l0 import descriptors
 from urasync_l0.descriptors import Descriptor
-from urasync_l0.enums import StructureType
+from urasync_l0.enums import KernelArgType, StructureType
 
 _LONGEST_CHAIN = 64  # one that leads back to itself must end somewhere
 
@@ -69,6 +69,13 @@ class StructureReader:
             StructureType.USM_HOST_DESC: _flags(descriptors.UsmHostDesc),
             StructureType.USM_DEVICE_DESC: _flags(descriptors.UsmDeviceDesc),
             StructureType.USM_POOL_DESC: _flags(descriptors.UsmPoolDesc),
+            StructureType.KERNEL_LAUNCH_EXT_PROPERTIES: _flags(
+                descriptors.KernelLaunchExtProperties
+            ),
+            StructureType.PROGRAM_PROPERTIES: (
+                "ur_base_properties_t",
+                lambda c, next_: descriptors.ProgramProperties(next=next_),
+            ),
             StructureType.QUEUE_INDEX_PROPERTIES: (
                 "ur_queue_index_properties_t",
                 lambda c, next_: descriptors.QueueIndexProperties(c.computeIndex, next=next_),
@@ -128,3 +135,18 @@ class StructureReader:
                 type_, read = known
                 chain = read(ffi.cast(type_, start), chain)
         return chain
+
+
+def kernel_arguments(ffi: Any, first: Any, count: int) -> list[descriptors.KernelArg]:
+    """The arguments of a launch."""
+    return [_kernel_argument(ffi, first[i]) for i in range(count)]
+
+
+def _kernel_argument(ffi: Any, c: Any) -> descriptors.KernelArg:
+    pointer = c.value.value
+    value: bytes | int | None = None
+    if c.type == KernelArgType.POINTER:
+        value = int(ffi.cast("uintptr_t", pointer))
+    elif c.type == KernelArgType.VALUE and pointer:
+        value = bytes(ffi.buffer(pointer, c.size))
+    return descriptors.KernelArg(c.type, c.index, c.size, value)

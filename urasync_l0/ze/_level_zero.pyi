@@ -10,6 +10,8 @@ from urasync_l0.ze.handles import (
     DriverHandle,
     EventHandle,
     EventPoolHandle,
+    KernelHandle,
+    ModuleHandle,
     PhysicalMemHandle,
 )
 
@@ -30,7 +32,9 @@ class _FFI:
     def offsetof(self, cdecl: str, field: str) -> int: ...
     def typeof(self, cdecl: str | CData) -> Any: ...
     def buffer(self, cdata: CData, size: int = ...) -> Any: ...
-    def from_buffer(self, cdecl: str, python_buffer: Any, require_writable: bool = ...) -> Any: ...
+    def from_buffer(
+        self, cdecl: Any, python_buffer: Any = ..., require_writable: bool = ...
+    ) -> Any: ...
     def gc(self, cdata: CData, destructor: Any, size: int = ...) -> CData: ...
 
 class _Lib:
@@ -266,6 +270,61 @@ class _Lib:
         alignment: int,
         hDevice: DeviceHandle,
         pptr: CData,
+        /,
+    ) -> int: ...
+    ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED: int
+    ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE: int
+    ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST: int
+    ZE_MODULE_FORMAT_IL_SPIRV: int
+    ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES: int
+    ZE_STRUCTURE_TYPE_KERNEL_DESC: int
+    ZE_STRUCTURE_TYPE_MODULE_DESC: int
+    def zeModuleCreate(
+        self,
+        hContext: ContextHandle,
+        hDevice: DeviceHandle,
+        desc: CData,
+        phModule: CData,
+        phBuildLog: CData,
+        /,
+    ) -> int: ...
+    def zeModuleDestroy(self, hModule: ModuleHandle, /) -> int: ...
+    def zeModuleBuildLogGetString(
+        self, hModuleBuildLog: object, pSize: CData, pBuildLog: CData, /
+    ) -> int: ...
+    def zeModuleBuildLogDestroy(self, hModuleBuildLog: object, /) -> int: ...
+    def zeModuleGetKernelNames(
+        self, hModule: ModuleHandle, pCount: CData, pNames: object, /
+    ) -> int: ...
+    def zeKernelCreate(self, hModule: ModuleHandle, desc: CData, phKernel: CData, /) -> int: ...
+    def zeKernelDestroy(self, hKernel: KernelHandle, /) -> int: ...
+    def zeKernelGetProperties(self, hKernel: KernelHandle, pKernelProperties: CData, /) -> int: ...
+    def zeKernelSetIndirectAccess(self, hKernel: KernelHandle, flags: int, /) -> int: ...
+    def zeKernelSetArgumentValue(
+        self, hKernel: KernelHandle, argIndex: int, argSize: int, pArgValue: CData, /
+    ) -> int: ...
+    def zeKernelSetGroupSize(
+        self, hKernel: KernelHandle, groupSizeX: int, groupSizeY: int, groupSizeZ: int, /
+    ) -> int: ...
+    def zeKernelSuggestGroupSize(
+        self,
+        hKernel: KernelHandle,
+        globalSizeX: int,
+        globalSizeY: int,
+        globalSizeZ: int,
+        groupSizeX: CData,
+        groupSizeY: CData,
+        groupSizeZ: CData,
+        /,
+    ) -> int: ...
+    def zeCommandListAppendLaunchKernel(
+        self,
+        hCommandList: CommandListHandle,
+        hKernel: KernelHandle,
+        pLaunchFuncArgs: CData,
+        hSignalEvent: EventHandle | CData,
+        numWaitEvents: int,
+        phWaitEvents: CData,
         /,
     ) -> int: ...
     def zeMemAllocHost(

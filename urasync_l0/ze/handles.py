@@ -18,6 +18,8 @@ EventPoolHandle = NewType("EventPoolHandle", CData)
 EventHandle = NewType("EventHandle", CData)
 FenceHandle = NewType("FenceHandle", CData)
 PhysicalMemHandle = NewType("PhysicalMemHandle", CData)
+ModuleHandle = NewType("ModuleHandle", CData)
+KernelHandle = NewType("KernelHandle", CData)
 
 AnyHandle = (
     DriverHandle
@@ -29,6 +31,8 @@ AnyHandle = (
     | EventHandle
     | FenceHandle
     | PhysicalMemHandle
+    | ModuleHandle
+    | KernelHandle
 )
 
 

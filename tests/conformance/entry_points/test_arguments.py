@@ -22,8 +22,19 @@ from urasync_l0.descriptors import (
 )
 from urasync_l0.enums import DevicePartition, UsmPoolInfo
 from urasync_l0.out import Out
+from urasync_l0.program import Kernel, Program
 
-HANDLES = ("Adapter", "Platform", "Device", "Context", "Queue", "Event", "Pool")
+HANDLES = (
+    "Adapter",
+    "Platform",
+    "Device",
+    "Context",
+    "Queue",
+    "Event",
+    "Pool",
+    "Program",
+    "Kernel",
+)
 UNKNOWN_PROPERTY = 0x7FFF0000
 
 
@@ -124,6 +135,10 @@ class Arguments:
             "Context | None": self._context,
             "Queue | None": self._queue,
             "Event | None": self.event,
+            # Kernels need a compiler, and what is tested here comes before they are looked at.
+            "Program | None": Program(self._context, b"1234"),
+            "Kernel | None": _kernel(self._context),
+            "Sequence[int] | None": (1,),
             "Pool | None": None if parameter.is_optional_handle else self.pool,
             "UsmPoolDesc | None": UsmPoolDesc(),
             "DevicePartitionProperties | None": DevicePartitionProperties(
@@ -141,7 +156,7 @@ class Arguments:
             return by_annotation[parameter.annotation]
         by_name = {"device_count": 1, "num_devices": 1, "num_events_in_wait_list": 0}
         by_name |= {"prop_name": self._property(parameter.entry), "prop_size": 8, "prop_value": 0}
-        by_name |= {"pattern_size": 4, "size": 64, "mem": 0x10000, "device_type": 2}
+        by_name |= {"num_args": 0, "pattern_size": 4, "size": 64, "mem": 0x10000, "device_type": 2}
         by_name |= {"native_context": 0x10000, "native_queue": 0x10000, "native_event": 0x10000}
         by_name |= {"native_platform": 0x10000, "native_device": 0x10000}
         if "Callable" in parameter.annotation:
@@ -150,6 +165,14 @@ class Arguments:
 
     def _property(self, entry: str) -> int:
         return UsmPoolInfo.RELEASE_THRESHOLD_EXP if entry.startswith("urUSMPool") else 0
+
+
+def _kernel(context: Context) -> Kernel:
+    """A kernel as it would be if the software driver could compile."""
+    kernel = object.__new__(Kernel)
+    kernel.program, kernel.name, kernel.argument_count = Program(context, b"1234"), "made up", 0
+    kernel._is_closed, kernel._natives = False, {}
+    return kernel
 
 
 def _nothing(*arguments: Any) -> None:

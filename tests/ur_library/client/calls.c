@@ -312,3 +312,57 @@ void callbacks(void) {
     end(&bench);
     CHECK(atomic_load(&calls) == 101);
 }
+
+/* Run the kernel fill(pointer, 32-bit value) of the program in the file that PROGRAM names. */
+void programs(void) {
+    static unsigned char content[65536];
+    struct bench bench = begin();
+    ur_program_handle_t program = NULL;
+    ur_kernel_handle_t kernel = NULL;
+    ur_event_handle_t event = NULL;
+    void *mem = NULL, *handle = NULL;
+    size_t number = 0;
+    uint32_t status = 99;
+    const char *path = getenv("PROGRAM");
+    CHECK(path != NULL);
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    const size_t length = fread(content, 1, sizeof(content), file);
+    fclose(file);
+    OK(UR(urProgramCreateWithIL)(bench.context, content, length, NULL, &program));
+    OK(UR(urProgramRetain)(program));
+    OK(UR(urProgramRelease)(program));
+    GIVES(INVALID_PROGRAM, UR(urKernelCreate)(program, "fill", &kernel));
+    ur_result_t built = UR(urProgramBuild)(bench.context, program, NULL);
+    if (built == UR_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        puts("the driver has no compiler");
+        OK(UR(urProgramRelease)(program));
+        end(&bench);
+        return;
+    }
+    OK(built);
+    OK(UR(urProgramGetBuildInfo)(program, bench.device, 0, sizeof(status), &status, NULL));
+    CHECK(status == 2);
+    OK(UR(urProgramGetInfo)(program, 1, sizeof(handle), &handle, NULL));
+    CHECK(handle == bench.context);
+    OK(UR(urKernelCreate)(program, "fill", &kernel));
+    OK(UR(urKernelRetain)(kernel));
+    OK(UR(urKernelRelease)(kernel));
+    OK(UR(urKernelGetInfo)(kernel, 1, sizeof(number), &number, NULL));
+    CHECK(number == 2);
+    OK(UR(urEnqueueUSMDeviceAllocExp)(bench.queue, NULL, 256, NULL, 0, NULL, &mem, &event));
+    const uint32_t value = 7;
+    const ur_exp_kernel_arg_properties_t arguments[2] = {
+        {STYPE_EXP_KERNEL_ARG_PROPERTIES, NULL, 1, 0, sizeof(mem), {mem, 0}},
+        {STYPE_EXP_KERNEL_ARG_PROPERTIES, NULL, 0, 1, sizeof(value), {&value, 0}},
+    };
+    const size_t items = 64, group = 1;
+    OK(UR(urEnqueueKernelLaunchWithArgsExp)(bench.queue, kernel, 1, NULL, &items, &group, 2,
+                                            arguments, NULL, 1, &event, NULL));
+    OK(UR(urEventRelease)(event));
+    OK(UR(urKernelRelease)(kernel)); /* the launch may be under way */
+    OK(UR(urProgramRelease)(program));
+    OK(UR(urEnqueueUSMFreeExp)(bench.queue, NULL, mem, 0, NULL, NULL));
+    OK(UR(urQueueFinish)(bench.queue));
+    end(&bench);
+}

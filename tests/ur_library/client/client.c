@@ -79,6 +79,7 @@ static const struct {
     {"pools", pools},
     {"events", events},
     {"callbacks", callbacks},
+    {"programs", programs},
     {"wrong_arguments", wrong_arguments},
     {"stale_handles", stale_handles},
     {"table_in_handles", table_in_handles},

@@ -67,6 +67,7 @@ enum {
     STYPE_DEVICE_PARTITION_PROPERTIES = 26,
     STYPE_USM_POOL_BUFFER_DESC = 36,
     STYPE_EXP_ENQUEUE_EXT_PROPERTIES = 0x4000,
+    STYPE_EXP_KERNEL_ARG_PROPERTIES = 0x5000,
     INVALID_QUEUE = 3,
     INVALID_VALUE = 4,
     INVALID_MEM_OBJECT = 11,
@@ -74,6 +75,7 @@ enum {
     INVALID_EVENT_WAIT_LIST = 13,
     INVALID_NULL_HANDLE = 46,
     INVALID_NULL_POINTER = 48,
+    INVALID_PROGRAM = 8,
     INVALID_SIZE = 49,
     UNSUPPORTED_ENUMERATION = 54,
     INVALID_USM_SIZE = 64,
@@ -133,6 +135,7 @@ void memory(void);
 void pools(void);
 void events(void);
 void callbacks(void);
+void programs(void);
 void wrong_arguments(void);
 void stale_handles(void);
 void table_in_handles(void);

@@ -172,6 +172,33 @@ ur_result_t urUSMPoolSetInfoExp(ur_usm_pool_handle_t pool, ur_usm_pool_info_t pr
                                 void *prop_value, size_t prop_size);
 ur_result_t urUSMPoolTrimToExp(ur_context_handle_t context, ur_device_handle_t device,
                                ur_usm_pool_handle_t pool, size_t min_bytes_to_keep);
+ur_result_t urProgramCreateWithIL(ur_context_handle_t context, const void *il, size_t length,
+                                  const ur_program_properties_t *properties,
+                                  ur_program_handle_t *program);
+ur_result_t urProgramBuild(ur_context_handle_t context, ur_program_handle_t program,
+                           const char *options);
+ur_result_t urProgramBuildExp(ur_program_handle_t program, uint32_t num_devices,
+                              ur_device_handle_t *devices, ur_exp_program_flags_t flags,
+                              const char *options);
+ur_result_t urProgramRetain(ur_program_handle_t program);
+ur_result_t urProgramRelease(ur_program_handle_t program);
+ur_result_t urProgramGetInfo(ur_program_handle_t program, ur_program_info_t prop_name,
+                             size_t prop_size, void *prop_value, size_t *prop_size_ret);
+ur_result_t urProgramGetBuildInfo(ur_program_handle_t program, ur_device_handle_t device,
+                                  ur_program_build_info_t prop_name, size_t prop_size,
+                                  void *prop_value, size_t *prop_size_ret);
+ur_result_t urKernelCreate(ur_program_handle_t program, const char *kernel_name,
+                           ur_kernel_handle_t *kernel);
+ur_result_t urKernelRetain(ur_kernel_handle_t kernel);
+ur_result_t urKernelRelease(ur_kernel_handle_t kernel);
+ur_result_t urKernelGetInfo(ur_kernel_handle_t kernel, ur_kernel_info_t prop_name, size_t prop_size,
+                            void *prop_value, size_t *prop_size_ret);
+ur_result_t urEnqueueKernelLaunchWithArgsExp(
+    ur_queue_handle_t queue, ur_kernel_handle_t kernel, uint32_t work_dim,
+    const size_t *global_work_offset, const size_t *global_work_size, const size_t *local_work_size,
+    uint32_t num_args, const ur_exp_kernel_arg_properties_t *args,
+    const ur_kernel_launch_ext_properties_t *launch_prop_list, uint32_t num_events_in_wait_list,
+    const ur_event_handle_t *event_wait_list, ur_event_handle_t *event);
 ur_result_t urAdapterSetLoggerCallback(ur_adapter_handle_t adapter, ur_logger_callback_t callback,
                                        void *user_data, ur_logger_level_t level);
 ur_result_t urAdapterSetLoggerCallbackLevel(ur_adapter_handle_t adapter, ur_logger_level_t level);

@@ -27,6 +27,9 @@ typedef struct ur_queue_handle_t_ *ur_queue_handle_t;
 typedef struct ur_event_handle_t_ *ur_event_handle_t;
 typedef struct ur_usm_pool_handle_t_ *ur_usm_pool_handle_t;
 
+typedef struct ur_program_handle_t_ *ur_program_handle_t;
+typedef struct ur_kernel_handle_t_ *ur_kernel_handle_t;
+
 typedef uintptr_t ur_native_handle_t;
 typedef uint8_t ur_bool_t;
 typedef uint32_t ur_result_t;
@@ -43,6 +46,10 @@ typedef uint32_t ur_queue_info_t;
 typedef uint32_t ur_event_info_t;
 typedef uint32_t ur_profiling_info_t;
 typedef uint32_t ur_execution_info_t;
+typedef uint32_t ur_program_info_t;
+typedef uint32_t ur_program_build_info_t;
+typedef uint32_t ur_exp_program_flags_t;
+typedef uint32_t ur_kernel_info_t;
 typedef uint32_t ur_usm_type_t;
 typedef uint32_t ur_usm_alloc_info_t;
 typedef uint32_t ur_usm_pool_info_t;
@@ -99,6 +106,7 @@ typedef ur_context_properties_t ur_exp_async_usm_alloc_properties_t;
 typedef ur_context_properties_t ur_usm_host_desc_t;
 typedef ur_context_properties_t ur_usm_device_desc_t;
 typedef ur_context_properties_t ur_usm_pool_desc_t;
+typedef ur_context_properties_t ur_kernel_launch_ext_properties_t;
 
 typedef struct ur_queue_index_properties_t {
     ur_structure_type_t stype;
@@ -140,6 +148,28 @@ typedef struct ur_usm_pool_buffer_desc_t {
     ur_usm_type_t memType;
     ur_device_handle_t device;
 } ur_usm_pool_buffer_desc_t;
+
+typedef struct ur_program_properties_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    uint32_t count;
+    const void *pMetadatas;
+} ur_program_properties_t;
+
+/* A value, an address, or a handle with flags; the last is the longest. */
+typedef struct ur_exp_kernel_arg_value_t {
+    const void *value;
+    uint64_t flags;
+} ur_exp_kernel_arg_value_t;
+
+typedef struct ur_exp_kernel_arg_properties_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    uint32_t type;
+    uint32_t index;
+    size_t size;
+    ur_exp_kernel_arg_value_t value;
+} ur_exp_kernel_arg_properties_t;
 
 #include "entries.h"
 

@@ -81,6 +81,9 @@ typedef struct _ze_event_pool_handle_t *ze_event_pool_handle_t;
 typedef struct _ze_event_handle_t *ze_event_handle_t;
 typedef struct _ze_fence_handle_t *ze_fence_handle_t;
 typedef struct _ze_physical_mem_handle_t *ze_physical_mem_handle_t;
+typedef struct _ze_module_handle_t *ze_module_handle_t;
+typedef struct _ze_module_build_log_handle_t *ze_module_build_log_handle_t;
+typedef struct _ze_kernel_handle_t *ze_kernel_handle_t;
 
 typedef uint8_t ze_bool_t;
 
@@ -106,6 +109,9 @@ typedef enum {
     ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC,
     ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC,
     ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+    ZE_STRUCTURE_TYPE_MODULE_DESC,
+    ZE_STRUCTURE_TYPE_KERNEL_DESC,
+    ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES,
     ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
     ZE_STRUCTURE_TYPE_EVENT_DESC,
     ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC,

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules, which are programs for one device, and their kernels.
+
+A kernel's arguments and group size belong to its handle until the launch is appended: one thread at
+a time may set them and launch.
+"""
+
+from urasync_l0.result import UrError, UrResult
+from urasync_l0.ze._extension import ffi, lib
+from urasync_l0.ze.command_list import EventArray
+from urasync_l0.ze.handles import (
+    CommandListHandle,
+    ContextHandle,
+    DeviceHandle,
+    EventHandle,
+    KernelHandle,
+    ModuleHandle,
+)
+from urasync_l0.ze.result import ZeResult, check
+
+_BUILD_FAILED = (ZeResult.ERROR_MODULE_BUILD_FAILURE, ZeResult.ERROR_MODULE_LINK_FAILURE)
+
+
+def create(
+    context: ContextHandle, device: DeviceHandle, spirv: bytes, options: str
+) -> tuple[ModuleHandle, str]:
+    """Compile a program in SPIR-V for a device; the module, and what the compiler said.
+
+    Raises
+    ------
+    UrError
+        With PROGRAM_BUILD_FAILURE if the program does not compile; what the compiler said is in the
+        message.
+    """
+    description = ffi.new("ze_module_desc_t *")
+    description.stype = lib.ZE_STRUCTURE_TYPE_MODULE_DESC
+    description.format = lib.ZE_MODULE_FORMAT_IL_SPIRV
+    content = ffi.from_buffer("uint8_t[]", spirv)
+    flags = ffi.new("char[]", options.encode())
+    description.inputSize = len(spirv)
+    description.pInputModule = content
+    description.pBuildFlags = flags
+    module = ffi.new("ze_module_handle_t *")
+    log = ffi.new("ze_module_build_log_handle_t *")
+    code = lib.zeModuleCreate(context, device, description, module, log)
+    said = _log(log[0]) if log[0] != ffi.NULL else ""
+    if code in _BUILD_FAILED:
+        raise UrError(
+            f"A program of {len(spirv)} bytes could not be built with the options {options!r}: "
+            f"{said or 'the compiler gives no reason'}",
+            code=UrResult.PROGRAM_BUILD_FAILURE,
+            function="zeModuleCreate",
+        )
+    check(code, "zeModuleCreate", f"The program has {len(spirv)} bytes")
+    return ModuleHandle(module[0]), said
+
+
+def _log(log: object) -> str:
+    entry = "zeModuleBuildLogGetString"
+    size = ffi.new("size_t *")
+    try:
+        check(lib.zeModuleBuildLogGetString(log, size, ffi.NULL), entry)
+        room = ffi.new("char[]", int(size[0]) + 1)
+        check(lib.zeModuleBuildLogGetString(log, size, room), entry)
+    finally:
+        check(lib.zeModuleBuildLogDestroy(log), "zeModuleBuildLogDestroy")
+    return str(ffi.string(room).decode(errors="replace")).strip()
+
+
+def destroy(module: ModuleHandle) -> None:
+    """Give a module back; its kernels must be gone."""
+    check(lib.zeModuleDestroy(module), "zeModuleDestroy")
+
+
+def kernel_names(module: ModuleHandle) -> list[str]:
+    """The names of a module's kernels."""
+    count = ffi.new("uint32_t *")
+    check(lib.zeModuleGetKernelNames(module, count, ffi.NULL), "zeModuleGetKernelNames")
+    names = ffi.new("char *[]", int(count[0]))
+    found = ffi.cast("const char **", names)
+    check(lib.zeModuleGetKernelNames(module, count, found), "zeModuleGetKernelNames")
+    return [ffi.string(names[i]).decode() for i in range(count[0])]
+
+
+def create_kernel(module: ModuleHandle, name: str) -> KernelHandle:
+    """A kernel of a module, which may reach all USM through the pointers that it finds.
+
+    Raises
+    ------
+    UrError
+        With INVALID_KERNEL_NAME if the module has none of that name.
+    """
+    description = ffi.new("ze_kernel_desc_t *")
+    description.stype = lib.ZE_STRUCTURE_TYPE_KERNEL_DESC
+    text = ffi.new("char[]", name.encode())
+    description.pKernelName = text
+    kernel = ffi.new("ze_kernel_handle_t *")
+    detail = f"The kernel is {name!r}"
+    check(lib.zeKernelCreate(module, description, kernel), "zeKernelCreate", detail)
+    everything = (
+        lib.ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST
+        | lib.ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE
+        | lib.ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED
+    )
+    made = KernelHandle(kernel[0])
+    try:
+        check(lib.zeKernelSetIndirectAccess(made, everything), "zeKernelSetIndirectAccess", detail)
+    except UrError:
+        destroy_kernel(made)
+        raise
+    return made
+
+
+def destroy_kernel(kernel: KernelHandle) -> None:
+    """Give a kernel back; no launch of it may be under way."""
+    check(lib.zeKernelDestroy(kernel), "zeKernelDestroy")
+
+
+def argument_count(kernel: KernelHandle) -> int:
+    """How many arguments a kernel takes."""
+    properties = ffi.new("ze_kernel_properties_t *")
+    properties.stype = lib.ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES
+    check(lib.zeKernelGetProperties(kernel, properties), "zeKernelGetProperties")
+    return int(properties.numKernelArgs)
+
+
+def set_argument(kernel: KernelHandle, index: int, size: int, value: bytes | None) -> None:
+    """Set an argument of ``size`` bytes; without a value it is local memory."""
+    pointer = ffi.NULL if value is None else ffi.from_buffer(value)
+    code = lib.zeKernelSetArgumentValue(kernel, index, size, pointer)
+    if code:
+        check(code, "zeKernelSetArgumentValue", f"Argument {index} has {size} bytes")
+
+
+def set_group_size(kernel: KernelHandle, sizes: tuple[int, int, int]) -> None:
+    """Set the work-items of a group in each dimension."""
+    code = lib.zeKernelSetGroupSize(kernel, *sizes)
+    if code:
+        check(code, "zeKernelSetGroupSize", f"The sizes are {sizes}")
+
+
+def suggest_group_size(kernel: KernelHandle, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The group size that the driver suggests for so many work-items."""
+    x, y, z = (ffi.new("uint32_t *") for _ in range(3))
+    check(lib.zeKernelSuggestGroupSize(kernel, *sizes, x, y, z), "zeKernelSuggestGroupSize")
+    return int(x[0]), int(y[0]), int(z[0])
+
+
+def append_launch(
+    command_list: CommandListHandle,
+    kernel: KernelHandle,
+    groups: tuple[int, int, int],
+    signal: EventHandle | None = None,
+    waits: EventArray | None = None,
+) -> None:
+    """Run a kernel with the arguments and group size that it has now."""
+    code = lib.zeCommandListAppendLaunchKernel(
+        command_list,
+        kernel,
+        ffi.new("ze_group_count_t *", groups),
+        ffi.NULL if signal is None else signal,
+        0 if waits is None else len(waits),
+        ffi.NULL if waits is None else waits,
+    )
+    if code:
+        check(code, "zeCommandListAppendLaunchKernel", f"There are {groups} groups")
