@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How long an allocation takes among many free blocks: ``python -m benchmarks.free_blocks`` (PERF-5).
+"""How long an allocation takes among many free blocks (PERF-5): ``-m benchmarks.free_blocks``.
 
 Every second of a row of allocations is freed, so that no two free blocks touch, and pairs of an
 allocation and a free of various sizes are timed. Prints the processor's microseconds a pair for
