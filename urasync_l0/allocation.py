@@ -8,9 +8,15 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from urasync_l0.enums import UsmType
-from urasync_l0.native_context import AllocationFinalizer, NativeContext
+from urasync_l0.native_context import AllocationFinalizer, NativeContext, PostponedFinalizer
 from urasync_l0.pool import QueueOrder
-from urasync_l0.result import InvalidMemObjectError, InvalidValueError, UnsupportedFeatureError
+from urasync_l0.result import (
+    DeviceLostError,
+    InvalidMemObjectError,
+    InvalidValueError,
+    UnsupportedFeatureError,
+    UrError,
+)
 from urasync_l0.ze import host_memory
 
 if TYPE_CHECKING:
@@ -33,20 +39,30 @@ class DroppedAllocation(AllocationFinalizer):
             self.block.heap.pool.free(self.block, self.order, self.order.sequence + 1)
 
 
-class DroppedContextAllocation(AllocationFinalizer):
+class DroppedContextAllocation(PostponedFinalizer):
     """Frees memory of a context once its queues have done what they had been given by then."""
 
     __slots__ = ("awaited",)
-    awaited: Mapping[QueueOrder, int] | None
+    awaited: Mapping[QueueOrder, int]
 
     def run(self, context: NativeContext) -> None:
-        """Free the block if the queues are there; else they are looked at again later."""
-        if self.awaited is None:
-            self.awaited = context.places()
-        if not context.has_passed(self.awaited, 0):
-            context.postponed.append(self)
-        elif context.claim_dropped(self):
+        """Note where the queues are; the block is freed when they have passed that."""
+        self.awaited = context.places()
+        context.postponed.append(self)
+
+    def attempt(self, context: NativeContext) -> bool:
+        """Free the block if the queues are there; tell whether it needs no further look."""
+        try:
+            if not context.has_passed(self.awaited, 0):
+                return False
+        except DeviceLostError as error:
+            context.lose(error)
+            return False
+        except UrError:  # of a marker: there is a next time
+            return False
+        if context.claim_dropped(self):
             self.block.heap.pool.free(self.block, context.host_order, 1)
+        return True
 
 
 class Allocation:

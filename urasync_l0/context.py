@@ -6,6 +6,7 @@ from __future__ import annotations
 import atexit
 import operator
 import os
+import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -127,6 +128,8 @@ class Context(QueueContext, UsmContext, PeerContext):
             raise
         native.is_handle_owned = native_handle is None or is_native_handle_owned
         self.pools_of_cores = WeakValueDictionary()
+        self._preparing = {}
+        self._preparing_lock = threading.Lock()
         self.current_pools = tuple(self._device_pools())
         self.host_pool = self._make_pool("host pool", None, {(UsmType.HOST, HOST_INDEX)})
         finalizer = _ContextFinalizer(self, _dropped.append)
@@ -204,7 +207,8 @@ class Context(QueueContext, UsmContext, PeerContext):
         release_threshold
             Bytes that it keeps at a synchronisation; `KEEP_EVERYTHING` for all.
         maximum_size
-            Limit in bytes on the driver memory that it holds; 0 is no limit.
+            Limit in bytes on the driver memory that it holds; 0 is no limit. With one that is no
+            multiple of 2 MiB the pool uses separate allocations, not pages.
         flags
             ``ZERO_INITIALIZE_BLOCK``: every allocation is zero before the work that comes after it.
             ``READ_ONLY_EXP``: kernels only read the memory; given to the driver as advice for
@@ -245,6 +249,9 @@ class Context(QueueContext, UsmContext, PeerContext):
             key: replace(self.native.sources[key], minimum=minimum_driver_allocation)
             for key in keys
         }
+        for key, source in sources.items():
+            if maximum_size % source.step:  # pages would leave a part of such a limit unused
+                sources[key] = replace(source, virtual=None)
         core = PoolCore(
             self.native.registry,
             sources,

@@ -105,7 +105,7 @@ class NativeContext:
         self.watcher = EventWatcher()
         self.lists: dict[int, CommandList] = {}
         self.abandoned: list[CommandList] = []
-        self.postponed: deque[Finalizer] = deque()
+        self.postponed: deque[PostponedFinalizer] = deque()
         self.attention: deque[Finalizer] = deque()
         self.live: dict[int, AllocationFinalizer] = {}
         self.finalizers: dict[int, Finalizer] = {}
@@ -201,8 +201,14 @@ class NativeContext:
             if isinstance(finalizer, _Stop):
                 attention.append(finalizer)
                 break
-            finalizer.run(self)
+            try:
+                finalizer.run(self)
+            except BaseException:
+                attention.append(finalizer)  # there is a next time
+                raise
             done = True
+        if done and self.postponed:
+            self.run_postponed()
         return done
 
     def watch(self, finalizer: Finalizer) -> None:
@@ -214,15 +220,26 @@ class NativeContext:
         return self.finalizers.pop(id(finalizer), None) is not None
 
     def run_postponed(self) -> bool:
-        """Let the postponed finalizers look again; tell whether any is done. Waits for nothing."""
-        waiting = len(self.postponed)
-        for _ in range(waiting):
+        """Let the postponed finalizers look again; tell whether any is done. Waits for nothing.
+
+        The oldest comes first, and the others wait for more than it does.
+        """
+        done = False
+        while self.postponed:
             try:
                 finalizer = self.postponed.popleft()
             except IndexError:  # another thread took the last one
                 break
-            finalizer.run(self)
-        return len(self.postponed) < waiting
+            passed = False
+            try:
+                passed = finalizer.attempt(self)
+            finally:
+                if not passed:
+                    self.postponed.appendleft(finalizer)
+            if not passed:
+                break
+            done = True
+        return done
 
     def synchronise_all(self) -> None:
         """Wait until everything that the queues were given is complete."""
@@ -337,6 +354,16 @@ class AllocationFinalizer(Finalizer):
         allocation = self()
         if allocation is not None:
             allocation.is_freed = True
+
+
+class PostponedFinalizer(AllocationFinalizer):
+    """One that waits for queues, without making anybody wait."""
+
+    __slots__ = ()
+
+    def attempt(self, context: NativeContext) -> bool:
+        """Do it if the queues are there; tell whether it is done. Waits for nothing."""
+        raise NotImplementedError
 
 
 class _Anchor:

@@ -75,8 +75,9 @@ class Event:
         finalizer.native = native
         self._finalizer = finalizer
         context.finalizers[id(finalizer)] = finalizer
-        if context.registry.observer is not None:
-            context.registry.observer.signalled(self.mark)
+        observer = context.registry.observer
+        if observer is not None:
+            observer.signalled(self.mark)
 
     def __repr__(self) -> str:
         if self._native is None:

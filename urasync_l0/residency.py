@@ -51,6 +51,17 @@ class Residency:
                 raise
             self._held[address] = size
 
+    def stay(self, address: int, size: int) -> None:
+        """Note memory again that `leave` forgot and that did not go after all.
+
+        Where a driver that refused that now refuses residency too, the memory is noted all the
+        same: it is still there, and has to go one day.
+        """
+        with self._lock:
+            self._held[address] = size
+            for peer in self._peers.values():
+                _attempt(self._make_resident(peer), [(address, size)])
+
     def leave(self, address: int, *, evict: bool) -> int:
         """Forget memory that is about to go, and return its size.
 

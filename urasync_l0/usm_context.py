@@ -9,6 +9,7 @@ so far, as the text of ``urUSMFree`` demands.
 from __future__ import annotations
 
 import operator
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -64,6 +65,8 @@ class UsmContext(ABC):
     host_pool: Pool
     current_pools: tuple[CurrentPool, ...]
     pools_of_cores: WeakValueDictionary[PoolCore, Pool]
+    _preparing: dict[int, Queue]
+    _preparing_lock: threading.Lock
 
     @abstractmethod
     def position(self, device: Device | int | None) -> int:
@@ -118,7 +121,8 @@ class UsmContext(ABC):
     ) -> Allocation:
         """Allocate device memory that every queue of the context can use at once.
 
-        Never waits, except when there is no other memory left.
+        Waits a moment for frees that are nearly complete rather than ask the driver for more, for
+        zeros if the pool gives such memory, and for longer only when no other memory is left.
 
         Parameters
         ----------
@@ -182,7 +186,6 @@ class UsmContext(ABC):
         finalizer = DroppedContextAllocation(allocation, self.native.attention.append)
         finalizer.block = block
         finalizer.born = block.born
-        finalizer.awaited = None
         self.native.live[block.address] = finalizer
         return allocation
 
@@ -224,27 +227,41 @@ class UsmContext(ABC):
         self, key: HeapKey, device: Device | None, nbytes: int, pool: Pool, alignment: int
     ) -> Block:
         core = pool.core
-        order = self.native.host_order
-        queue: Queue | None = None
-        if pool.prepares:
-            # Zeros and advice are a queue's work, and complete when the memory is handed out.
-            queue = self.create_queue(device)
-            order = queue.order
-        own = alignment > GRANULE
-        try:
-            block = core.allocate(order, key, nbytes, own=own)
-            if alignment and block.address % alignment:
-                core.give_back(block)
-                raise InvalidValueError(
-                    f"{pool!r} lies in a buffer and gives no alignment of {alignment} bytes."
-                )
-            if queue is not None:
-                queue.prepare(pool, key[0], block, nbytes, NO_WAITS, event=False)
-                queue.finish()
-            return block
-        finally:
-            if queue is not None:
-                queue.close()
+        # Zeros and advice are a queue's work, and complete when the memory is handed out.
+        queue = self._preparing_queue(key[1]) if pool.prepares else None
+        order = self.native.host_order if queue is None else queue.order
+        block = core.allocate(order, key, nbytes, own=alignment > GRANULE)
+        if alignment and block.address % alignment:
+            core.give_back(block)
+            raise InvalidValueError(
+                f"{pool!r} lies in a buffer and gives no alignment of {alignment} bytes."
+            )
+        if queue is not None:
+            prepared = queue.prepare(pool, key[0], block, nbytes, NO_WAITS, event=True)
+            assert prepared is not None  # asked for
+            try:
+                prepared.wait(INFINITE)
+                self.native.registry.completed(prepared.mark)
+            except BaseException:
+                # It is on its way all the same, so the memory is pending, not idle.
+                self.native.registry.claim(block.address)
+                core.free(block, order, order.sequence + 1)
+                raise
+            finally:
+                prepared.release()
+        return block
+
+    def _preparing_queue(self, position: int) -> Queue:
+        """The context's own queue on a device, by its place; host memory uses the first device's.
+
+        It is made when the first pool needs it, and lives as long as the context.
+        """
+        position = max(position, 0)
+        with self._preparing_lock:
+            queue = self._preparing.get(position)
+            if queue is None:
+                queue = self._preparing[position] = self.create_queue(position)
+            return queue
 
     def free(self, target: Allocation | int) -> None:
         """Give memory back, whoever allocated it, once the context's queues have done all that

@@ -100,8 +100,7 @@ class UsmMemory:
         try:
             ze_memory.free(self._context, address)
         except BaseException:
-            with suppress(UrError):
-                residency.enter(address, size)
+            residency.stay(address, size)
             raise
 
 
@@ -151,8 +150,7 @@ class MappedMemory:
         try:
             ze_virtual.unmap(self._context, address, size)
         except BaseException:
-            with suppress(UrError):
-                self._residency.enter(address, size)
+            self._residency.stay(address, size)
             raise
 
 

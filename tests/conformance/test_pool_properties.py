@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a pool was made with: flags, limits, a buffer of the user, ways of reuse."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -260,3 +261,20 @@ def test_many_rounds_leave_nothing(
     assert first[:3] == (0, 0, 0)
     for _ in range(200):
         assert round_trip() == first
+
+
+@pytest.mark.parametrize(("limit", "nbytes"), [(MIB, 4096), (MIB, MIB), (3 * MIB, 5 * MIB // 2)])
+@pytest.mark.parametrize("expanding", ["on", "off"])
+def test_limits_that_are_no_multiple_of_a_page_can_be_used_up(
+    make_context: Callable[..., Context], expanding: str, limit: int, nbytes: int
+) -> None:
+    """MEM-10: a limit is in bytes, however the memory comes."""
+    context = make_context(expanding_segments=expanding)
+    queue = context.create_queue()
+    pool = context.create_pool(maximum_size=limit)
+    for _ in range(3):
+        allocation = queue.alloc_device(nbytes, pool=pool)
+        assert pool.reserved_bytes <= limit
+        allocation.free()
+    with pytest.raises(OutOfMemoryError):
+        queue.alloc_device(limit + 1, pool=pool)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.gates import hold
 from tests.helpers.usm import KINDS, MIB, TIMEOUT_NS, alloc, finish, pool_of, read, repeat_until
 from urasync_l0 import (
@@ -18,12 +19,17 @@ from urasync_l0 import (
     InvalidValueError,
     Pool,
     Queue,
+    UrError,
     UsmPoolFlag,
     UsmType,
     default_context,
 )
 from urasync_l0.result import InvalidArgumentError, InvalidDeviceError
 from urasync_l0.software_driver.controls import Controls
+from urasync_l0.ze.result import ZeResult
+
+UNKNOWN = int(ZeResult.ERROR_UNKNOWN)
+ZERO = UsmPoolFlag.ZERO_INITIALIZE_BLOCK
 
 
 def allocate(
@@ -118,7 +124,7 @@ def test_dropped_memory_is_freed_when_the_queues_are_there(
     allocation = allocate(context, kind, MIB)
     pool = pool_of(queue, kind)
     with hold(controls, queue):
-        queue.fill(allocation, b"\x01")
+        queue.fill(allocation.ptr, b"\x01", MIB)  # by its address, which keeps no object alive
         del allocation
         gc.collect()
         context.create_pool().close()  # any call works off what was dropped
@@ -126,6 +132,92 @@ def test_dropped_memory_is_freed_when_the_queues_are_there(
     finish(queue)
     finish(queue)
     assert pool.used_bytes == 0
+
+
+def test_dropped_memory_waits_for_all_queues(
+    context: Context, queue: Queue, other_queue: Queue, controls: Controls, kind: UsmType
+) -> None:
+    """ORD-8: one queue that is there is not enough; a marker that fails loses nothing."""
+    allocation = allocate(context, kind, MIB)
+    pool = pool_of(queue, kind)
+    with hold(controls, other_queue):
+        queue.fill(allocation.ptr, b"\x01", MIB // 2)
+        other_queue.fill(allocation.ptr + MIB // 2, b"\x01", MIB // 2)
+        controls.fail("zeCommandListAppendSignalEvent", 1, UNKNOWN, times=0)
+        del allocation
+        gc.collect()
+        context.create_pool().close()  # any call works off what was dropped
+        controls.clear_failures()
+        finish(queue)
+        assert pool.used_bytes == MIB
+    finish(other_queue)
+    finish(queue)
+    assert pool.used_bytes == 0
+
+
+def test_dropped_memory_does_not_pile_up(context: Context, queue: Queue, kind: UsmType) -> None:
+    """MEM-4: without any synchronisation, later drops free the earlier ones."""
+    most = 0
+    for _ in range(500):
+        allocation = allocate(context, kind, 70_000)
+        queue.fill(allocation.ptr, b"\x01", 70_000)
+        del allocation
+        most = max(most, len(context.native.postponed))
+    assert most < 400
+    finish(queue)
+    assert pool_of(queue, kind).used_bytes == 0
+
+
+def test_free_that_fails_leaves_the_memory_in_use(
+    context: Context, queue: Queue, controls: Controls, kind: UsmType
+) -> None:
+    """ERR-8: the next free works."""
+    allocation = allocate(context, kind, MIB)
+    queue.fill(allocation.ptr, b"\x01", MIB)
+    controls.fail("zeCommandListAppendSignalEvent", 1, UNKNOWN)
+    with pytest.raises(UrError):
+        allocation.free()
+    controls.clear_failures()
+    assert not allocation.is_freed
+    assert pool_of(queue, kind).used_bytes == MIB
+    allocation.free()
+    assert pool_of(queue, kind).used_bytes == 0
+
+
+@pytest.mark.parametrize("flags", [ZERO, ZERO | UsmPoolFlag.READ_ONLY_EXP], ids=["zero", "both"])
+def test_preparation_that_fails_loses_no_memory(
+    context: Context, queue: Queue, controls: Controls, kind: UsmType, flags: UsmPoolFlag
+) -> None:
+    """ERR-8: whichever call fails, nothing stays in use, and the next allocation is zero."""
+    pool = context.create_pool(flags=flags)
+    allocate(context, kind, 5000, pool).free()  # makes the queue that zeroes
+    finish(queue)
+    with LevelZeroCalls() as calls:
+        allocate(context, kind, 5000, pool).free()
+    for entry in calls.counts:
+        finish(queue)
+        controls.fail(entry, 1, UNKNOWN)
+        try:
+            allocate(context, kind, 5000, pool).free()
+        except UrError:
+            assert pool.used_bytes == 0
+        controls.clear_failures()
+        allocation = allocate(context, kind, 5000, pool)
+        assert read(queue, allocation) == bytes(5000)
+        allocation.free()
+    assert pool.used_bytes == 0
+    pool.core.check()
+
+
+def test_zeroing_leaves_other_pools_alone(context: Context, queue: Queue) -> None:
+    """An allocation is no synchronisation: it gives nobody's memory back."""
+    kept = context.default_pool()
+    kept.release_threshold = KEEP_EVERYTHING
+    queue.alloc_device(8 * MIB).free()
+    finish(queue)
+    kept.release_threshold = 0
+    context.alloc_device(100, pool=context.create_pool(flags=ZERO)).free()
+    assert kept.reserved_bytes == 8 * MIB
 
 
 @pytest.mark.parametrize("alignment", [1, 64, 256, 512, 4096, 65536])

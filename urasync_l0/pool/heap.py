@@ -81,7 +81,7 @@ class Heap(HeapBlocks):
                 fit = other.sizes.find(size)
                 if fit is not None and (best is None or fit[0] < best[0]):
                     best, owner = fit, other.order
-        if self._whole and (best is None or best[0] != size):
+        if self.is_whole and (best is None or best[0] != size):
             return {}
         if best is None or owner is None:
             return self._foreign_stretch(view, size)

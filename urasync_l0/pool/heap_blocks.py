@@ -61,7 +61,7 @@ class HeapBlocks:
         self.segments: list[Segment] = []
         self.idle = SizeIndex(lowest=one_range)
         self._one_range = one_range
-        self._whole = whole
+        self.is_whole = whole
         self.views: dict[QueueOrder, RunIndex] = {}
         self.used_bytes = 0
         self.pending_bytes = 0
@@ -85,7 +85,7 @@ class HeapBlocks:
         own = view.sizes.find(size)
         if own is not None and (fit is None or own[0] <= fit[0] or self._holds(own, fit[1])):
             fit = own
-        if fit is None or (self._whole and fit[0] != size):
+        if fit is None or (self.is_whole and fit[0] != size):
             return None
         return self._carve(fit[1], size, view.order, undo)
 

@@ -207,8 +207,9 @@ class Pool:
             if self.used_high == self.used + block.size:
                 before = undo.used_high if undo.resets == self.reserve.resets else 0
                 self.used_high = max(self.used, before)
-            if self.registry.observer is not None:
-                self.registry.observer.undone(block)
+            observer = self.registry.observer
+            if observer is not None:
+                observer.undone(block)
             block.heap.put_back(block, undo)
         if undo.grown:
             self.reserve.shrink(block.heap, self.sources[block.heap], undo)
@@ -228,8 +229,9 @@ class Pool:
             self.counts["frees"] += 1
             block.undo = None
             block.heap.free(block, order, stamp)
-            if self.registry.observer is not None:
-                self.registry.observer.freed(block, order)
+            observer = self.registry.observer
+            if observer is not None:
+                observer.freed(block, order)
             if not order.is_open:
                 self.note_completion()
         self._finish_if_closed()
@@ -243,12 +245,16 @@ class Pool:
             self.note_completion()
             excess = self.reserve.held > self.release_threshold
         if self._unpooled:
-            unpooled = [(heap, self.sources[heap]) for heap in self._unpooled.values()]
-            self.reserve.release(unpooled, 0, at_least=False)
+            self.release_unpooled()
         if excess:
             self.reserve.release(self._heaps_and_sources(), self.release_threshold, at_least=False)
         if self._closed:
             self._finish_closing()
+
+    def release_unpooled(self) -> None:
+        """Give idle memory of allocations that are not pooled back to the driver."""
+        unpooled = [(heap, self.sources[heap]) for heap in self._unpooled.values()]
+        self.reserve.release(unpooled, 0, at_least=False)
 
     def note_completion(self) -> None:
         """Make idle what its queue is known to have passed. The caller holds the lock."""
@@ -290,15 +296,17 @@ class Pool:
                 self.counts["ladder_releases"] += 1
         return released > 0
 
-    def wait_for_oldest(self, order: QueueOrder) -> bool:
+    def wait_for_oldest(self, order: QueueOrder, growing: Heap, *, limited: bool) -> bool:
         """Block until the oldest pending free is complete, those of ``order``'s queue first.
 
-        Tells whether there was one. Returns False also when what is pending cannot be waited for.
+        Only frees of memory that can help ``growing``, as in `release_idle`. Tells whether there
+        was one. Returns False also when what is pending cannot be waited for.
         """
         with self.lock:
             oldest = [
                 (view.order is not order, next(iter(view.pending)).age, view)
                 for heap in self.sources
+                if limited or _shares_memory(heap.key, growing.key)
                 for view in heap.views.values()
                 if view.pending
             ]

@@ -109,8 +109,9 @@ class PoolRegistry:
         An error of the driver while it takes memory back is raised when all pools had their turn.
         """
         self.domain.complete(mark)
-        if self.observer is not None:
-            self.observer.synchronised(mark.order)
+        observer = self.observer
+        if observer is not None:
+            observer.synchronised(mark.order)
         self._in_turn(Pool.settle)
 
     def completed(self, mark: Mark) -> None:

@@ -7,14 +7,15 @@ held around the bookkeeping only; markers, waits and driver memory come without 
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from urasync_l0.pool.block import GRANULE, Undo
 from urasync_l0.pool.heap import Heap
 from urasync_l0.pool.order import NOTHING, Mark, QueueOrder, joined
 from urasync_l0.pool.reserve import Refusal
-from urasync_l0.result import UrError
+from urasync_l0.result import DeviceLostError, UrError
 
 if TYPE_CHECKING:
     from urasync_l0.pool.block import Block
@@ -29,7 +30,7 @@ _QUERIES_AT_ONCE = 4
 _SPRAWL = 2
 """New memory beyond this multiple of the highest use comes after step 4 ..."""
 
-_SPRAWL_BYTES = 32 << 20
+_SPRAWL_BYTES = 4 << 20
 """... unless the pool stays below this many bytes."""
 
 _QUEUES_AT_ONCE = 8
@@ -95,8 +96,9 @@ class Search:
         pool = self.pool
         pool.hand_out(block, self.requested, self.undo)
         block.owner = order.id
-        if pool.registry.observer is not None:
-            pool.registry.observer.allocated(block, order)
+        observer = pool.registry.observer
+        if observer is not None:
+            observer.allocated(block, order)
         return block
 
     def _count_reuse(self, name: str, block: Block) -> None:
@@ -124,6 +126,10 @@ class Search:
     def take_new(self) -> Block | None:
         """Step 3: new driver memory; None if the limit or the driver says no."""
         heap = self.heap
+        if heap.is_whole:
+            # What is idle there fits nothing else, and must not pile up until somebody finishes.
+            with _noticing():
+                self.pool.release_unpooled()
         grown = self.pool.reserve.grow(
             heap,
             self.pool.sources[heap],
@@ -178,12 +184,16 @@ class Search:
                 block = self.take_new()
                 if block is not None:
                     return block
+        # Other threads may have completed frees meanwhile.
+        block = self.take()
+        if block is not None:
+            return block
         if not self.pool.policy.wait_when_exhausted:
             return None
         for pool in pools:
             if pool is not self.pool and self.limited:
                 break
-            while pool.wait_for_oldest(self.order):
+            while pool.wait_for_oldest(self.order, self.heap, limited=self.limited):
                 block = self.take()
                 if block is None:
                     pool.release_idle(self.heap, self._missing(), limited=self.limited)
@@ -209,7 +219,7 @@ class Search:
         if not self.pool.policy.wait_when_exhausted:
             return progressed
         for view in freed[:_QUEUES_AT_ONCE]:
-            with suppress(UrError):
+            with _noticing():
                 progressed |= view.order.wait_a_moment()
         return progressed
 
@@ -229,9 +239,20 @@ def _place_and_query(stamps: list[tuple[QueueOrder, int]], freed: list[QueueOrde
     progressed = False
     for order, stamp in stamps:
         if order.completed < stamp and len(order.markers) < _MARKERS_AT_MOST:
-            with suppress(UrError):
+            with _noticing():
                 order.drop_marker(order.marker_covering(stamp))
     for order in freed:
-        with suppress(UrError):
+        with _noticing():
             progressed |= order.poll_markers(_QUERIES_AT_ONCE)
     return progressed
+
+
+@contextmanager
+def _noticing() -> Iterator[None]:
+    """Let no error of a marker fail the search, but that the device is lost: all is over then."""
+    try:
+        yield
+    except DeviceLostError:
+        raise
+    except UrError:
+        pass

@@ -88,7 +88,8 @@ def test_pending_pieces_markers_and_memory_stay_bounded(
     assert run.most_markers <= EVENTS_AT_MOST
     assert run.program.world.most_events <= EVENTS_AT_MOST
     assert late.reserved <= 2 * max(early.reserved_high, 16 * MIB)
-    assert late.inserted_waits <= early.inserted_waits + 100
+    # Queues that run behind wait for each other now and then, rather than the pool growing.
+    assert late.inserted_waits <= early.inserted_waits + (pairs // 20 if lag else 100)
     assert late.ladder_waits == 0
     run.pool.check()
 

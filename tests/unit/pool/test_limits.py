@@ -557,3 +557,48 @@ def test_a_limit_just_below_a_step_is_kept(virtual: bool, short: int) -> None:
     with pytest.raises(OutOfMemoryError):
         pool.allocate(queue.order, DEVICE, 2 * MIB)
     assert pool.statistics().reserved <= 4 * MIB - short
+
+
+def test_the_ladder_waits_only_for_memory_that_can_help() -> None:
+    """Host memory that a queue holds up is no help to a device that is full."""
+    device, host = FakeDriver(limit=8 * MIB), FakeDriver()
+    host.calls = device.calls
+    host.start_at(1 << 40)
+    world = World()
+    registry = PoolRegistry(world.domain)
+    sources = {HOST: HeapSource(host), DEVICE: HeapSource(device)}
+    pool = Pool(registry, sources, release_threshold=1 << 60)
+    busy, asking = FakeQueue(world, device.calls), FakeQueue(world, device.calls)
+    block = pool.allocate(busy.order, HOST, 4 * MIB)
+    pool.free(registry.claim(block.address), busy.order, busy.order.sequence + 1)
+    pool.allocate(asking.order, DEVICE, 8 * MIB)
+    with pytest.raises(OutOfMemoryError):
+        pool.allocate(asking.order, DEVICE, 1 * MIB)
+    assert device.calls.counts["wait"] == 0
+    assert pool.statistics().ladder_waits == 0
+
+
+def test_a_lost_device_ends_the_search() -> None:
+    """What a marker reports of a lost device is the answer, also when other memory is left."""
+    program = Program()
+    pool, queue, other = program.pool(), program.queue(), program.queue()
+    program.free(other, program.alloc(pool, other, 3 * MIB))
+    before = pool.statistics()
+    program.calls.code = UrResult.DEVICE_LOST
+    program.calls.broken = {"query"}
+    with pytest.raises(DeviceLostError):
+        pool.allocate(queue.order, DEVICE, 3 * MIB)
+    program.calls.broken = set()
+    assert pool.statistics().used == before.used
+    pool.check()
+
+
+def test_memory_of_its_own_does_not_pile_up() -> None:
+    """MEM-4: without any synchronisation, what is complete goes back before more is asked for."""
+    program = Program()
+    pool, queue = program.pool(maximum_pooled=0), program.queue(eager=True)
+    for size in range(1, 3000):
+        program.free(queue, program.alloc(pool, queue, size * 256))
+    assert pool.statistics().reserved <= 256 * 256 * 3000
+    assert len(program.driver.allocations) < 300
+    pool.check()

@@ -786,7 +786,7 @@ static PyMemberDef members[] = {
     {"frees", T_ULONGLONG, offsetof(heap_blocks, frees), READONLY, "How many frees there were."},
     {"crowded", T_BOOL, offsetof(heap_blocks, crowded), 0, "Whether a queue needs a marker."},
     {"_one_range", T_BOOL, offsetof(heap_blocks, one_range), READONLY, "Low addresses first."},
-    {"_whole", T_BOOL, offsetof(heap_blocks, whole), READONLY, "A segment for each request."},
+    {"is_whole", T_BOOL, offsetof(heap_blocks, whole), READONLY, "A segment for each request."},
     {NULL, 0, 0, 0, NULL},
 };
 
