@@ -41,7 +41,7 @@ Clock = Mapping["QueueOrder", int]
 NOTHING: Clock = MappingProxyType({})
 """The clock of a queue that has waited for nobody."""
 
-_PATIENCE_NS = 500_000
+_PATIENCE_NS = 2_000_000
 """How long, in nanoseconds, a search that found nothing waits for a queue. An idle queue reaches
 its markers sooner ..."""
 

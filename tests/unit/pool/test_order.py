@@ -317,13 +317,13 @@ def test_moments_get_shorter_for_a_busy_queue(
     a.order.drop_marker(a.order.marker_covering(1))
     for _ in range(10):
         assert not a.order.wait_a_moment()
-    assert timeouts[:3] == [500_000, 250_000, 125_000]
+    assert timeouts[:3] == [2_000_000, 1_000_000, 500_000]
     assert timeouts[-2:] == [25_000, 25_000]
     a.reach(1)
     assert a.order.wait_a_moment()
     a.order.drop_marker(a.order.marker_covering(2))
     assert not a.order.wait_a_moment()
-    assert timeouts[-1] == 500_000
+    assert timeouts[-1] == 2_000_000
 
 
 def test_closed_queue_keeps_no_other_alive() -> None:
