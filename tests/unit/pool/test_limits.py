@@ -10,9 +10,11 @@ import pytest
 from tests.helpers.pool_fakes import (
     DEVICE,
     HOST,
+    INFINITE,
     MIB,
     SHARED,
     FakeDriver,
+    FakeEvent,
     FakeQueue,
     Program,
     World,
@@ -601,4 +603,29 @@ def test_memory_of_its_own_does_not_pile_up() -> None:
         program.free(queue, program.alloc(pool, queue, size * 256))
     assert pool.statistics().reserved <= 256 * 256 * 3000
     assert len(program.driver.allocations) < 300
+    pool.check()
+
+
+def test_the_queues_own_frees_are_waited_for_first(
+    virtual: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MEM-1: also when another queue's are older; that queue need not be disturbed."""
+    program = Program(virtual=virtual)
+    pool = program.pool(maximum_size=8 * MIB, policy=HOST_WAITS)
+    own, other = program.queue(), program.queue()
+    blocks = [program.alloc(pool, own, 2 * MIB) for _ in range(4)]
+    program.free(other, blocks[0])
+    program.free(own, blocks[2])
+    waited: list[int] = []
+    wait = FakeEvent.wait
+
+    def note(event: FakeEvent, timeout_ns: int) -> bool:
+        if timeout_ns == INFINITE:
+            waited.append(event.queue.order.id)
+        return wait(event, timeout_ns)
+
+    monkeypatch.setattr(FakeEvent, "wait", note)
+    with pytest.raises(OutOfMemoryError):
+        program.alloc(pool, own, 7 * MIB)
+    assert waited == [own.order.id, other.order.id]
     pool.check()
