@@ -25,6 +25,7 @@ from urasync_l0.result import (
     InvalidQueueError,
     InvalidValueError,
 )
+from urasync_l0.transfer import Fill, ReadMostly
 from urasync_l0.usm_memory import HOST_INDEX
 from urasync_l0.usm_pool import CurrentPool, Pool
 from urasync_l0.wait_list import NO_WAITS, WaitList, resolve
@@ -58,6 +59,7 @@ class UsmQueue:
         self._attention: Sequence[Finalizer] = self.native.attention
         self._live = self.native.live
         self._drop = self.native.attention.append
+        self._blocks_pop = self.native.registry.live.pop
         self._claim = self.native.registry.claim
         position = context.position(self.device)
         current = context.current_pools[position]
@@ -155,7 +157,14 @@ class UsmQueue:
         wait: Iterable[Event],
         event: bool,
     ) -> Allocation:
-        block, served, signalled = self._hand_out(route, nbytes, pool, wait, event)
+        block = signalled = None
+        # The usual case does without `_hand_out`, which would do the same.
+        if pool is None and not (self._attention or wait or event):
+            served = route.current.pool
+            if type(nbytes) is int and not served.prepares:
+                block = served.core.take_at_once(self.order, route.key, nbytes)
+        if block is None:
+            block, served, signalled = self._hand_out(route, nbytes, pool, wait, event)
         address = block.address
         allocation = Allocation(self, address, nbytes, route.kind, served, signalled)  # type: ignore[arg-type]
         finalizer = DroppedAllocation(allocation, self._drop)
@@ -202,7 +211,10 @@ class UsmQueue:
         nbytes = operator.index(nbytes)
         try:
             if not (event or waits.events or chosen.prepares):
-                return core.allocate(self.order, key, nbytes, undoable=False), chosen, None
+                block = core.take_at_once(self.order, key, nbytes)
+                if block is None:
+                    block = core.allocate(self.order, key, nbytes, undoable=False)
+                return block, chosen, None
             block = core.allocate(self.order, key, nbytes, waits.marks)
             native = self.prepare(chosen, route.kind, block, nbytes, waits, event)
         except DeviceLostError as error:
@@ -227,7 +239,10 @@ class UsmQueue:
     ) -> NativeEvent | None:
         """Append what comes with an allocation; when that fails, give the block back."""
         core = pool.core
-        *first, last = pool.preparation(kind, block.address, nbytes, self.device) or (None,)
+        steps: Sequence[Fill | ReadMostly] = ()
+        if pool.prepares:
+            steps = pool.preparation(kind, block.address, nbytes, self.device)
+        *first, last = steps or (None,)
         natives = waits.events
         try:
             if last is None:
@@ -289,13 +304,14 @@ class UsmQueue:
         if isinstance(target, Allocation):
             if target.is_freed:
                 raise InvalidMemObjectError(f"{target!r} cannot be freed again.")
-            target.require_context(self.context)
+            if target.pool.context is not self.context:
+                target.require_context(self.context)
             address = target.ptr
         else:
             address = operator.index(target)
         waits = resolve(self, wait) if wait else NO_WAITS
         order = self.order
-        block = self._claim(address)
+        block = self._blocks_pop(address, None) or self._claim(address)
         core = block.heap.pool
         native = None
         if event or pool is not None or waits.events:
@@ -311,9 +327,11 @@ class UsmQueue:
                 raise
         else:
             stamp = order.sequence + 1
-        # As `NativeContext.forget`, whose call this path does without.
+        # As `NativeContext.forget`, whose calls this path does without.
         finalizer = self._live.pop(address, None)
         if finalizer is not None:
-            finalizer.forget()
+            allocation = finalizer()
+            if allocation is not None:
+                allocation.is_freed = True
         core.free(block, order, stamp)
         return None if native is None else Event(self, native, Command.ENQUEUE_USM_FREE_EXP)  # type: ignore[arg-type]

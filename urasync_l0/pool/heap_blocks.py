@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from urasync_l0.pool.block import Block, BlockState, Piece, Reuse, Undo
+from urasync_l0.pool.block import GRANULE, Block, BlockState, Piece, Reuse, Undo
 from urasync_l0.pool.order import Clock, QueueOrder
 from urasync_l0.pool.run_index import RunIndex
 from urasync_l0.pool.size_index import SizeIndex
+from urasync_l0.pool.tally import Tally
 
 if TYPE_CHECKING:
     from urasync_l0.pool.pool import HeapKey, Pool
@@ -73,6 +74,40 @@ class HeapBlocks:
     def new_block(self, address: int, size: int, state: BlockState) -> Block:
         """Make a block of this heap, linked nowhere yet."""
         return Block(self, address, size, state)  # type: ignore[arg-type]  # always a Heap
+
+    # -- the usual allocation and free -------------------------------------------------------------
+
+    def hand_out(
+        self, order: QueueOrder, clock: Clock, requested: int, tally: Tally
+    ) -> Block | None:
+        """Hand out pooled memory to ``order``'s queue, whose clock is given, and count it.
+
+        The first step of a search in one, for what no event comes with and nobody undoes. None if
+        no run holds that many bytes.
+        """
+        view = self.view(order)
+        if view.clock is not clock:
+            self.absorb(view, clock)
+        block = self.take(view, (requested + (GRANULE - 1)) & -GRANULE, None)
+        if block is None:
+            return None
+        block.undo = None
+        block.owner = order.id
+        tally.handed_out(block, requested)
+        reuse = self.last_reuse
+        if reuse is Reuse.OWN:
+            tally.reused_own += 1
+        elif reuse is Reuse.IDLE:
+            tally.reused_idle += 1
+        else:
+            tally.reused_clock += 1
+        return block
+
+    def take_back(self, block: Block, order: QueueOrder, stamp: int, tally: Tally) -> None:
+        """Make a block in use pending, as `free`, and count it."""
+        tally.taken_back(block)
+        block.undo = None
+        self.free(block, order, stamp)
 
     # -- handing out -------------------------------------------------------------------------------
 

@@ -34,12 +34,13 @@ from urasync_l0.pool.block import Block, BlockState, Undo
 from urasync_l0.pool.heap import Heap
 from urasync_l0.pool.heap_source import HeapSource
 from urasync_l0.pool.invariants import check_heap
-from urasync_l0.pool.order import Mark, QueueOrder
+from urasync_l0.pool.order import EVERYTHING, NOTHING, Mark, QueueOrder
 from urasync_l0.pool.reserve import Reserve
 from urasync_l0.pool.reuse_policy import ReusePolicy
 from urasync_l0.pool.search import Search
 from urasync_l0.pool.segment import Segment
 from urasync_l0.pool.statistics import PoolStatistics, new_counts
+from urasync_l0.pool.structure import Tally
 from urasync_l0.result import (
     InvalidArgumentError,
     InvalidUsmSizeError,
@@ -80,6 +81,7 @@ class Pool:
     """
 
     heap_type = Heap
+    tally_type = Tally
 
     def __init__(
         self,
@@ -100,27 +102,29 @@ class Pool:
         self._live = registry.live
         self._maximum_pooled = maximum_pooled
         self._heaps: dict[HeapKey, Heap] = {}
+        self._usual: dict[HeapKey, tuple[Heap, int]] = {}
         self._unpooled: dict[HeapKey, Heap] = {}
         self.sources: dict[Heap, HeapSource] = {}
         for key, source in sources.items():
             heap = self._heaps[key] = self.heap_type(self, key, one_range=source.has_one_range)
             self.sources[heap] = source
+            largest = source.memory.maximum_allocation
+            if maximum_pooled is not None:
+                largest = min(largest, maximum_pooled)
+            self._usual[key] = heap, largest
         self.lock = threading.Lock()
         self.counts = new_counts()
         self.reserve = Reserve(self.lock, self.counts, maximum_size)
         self.epoch = self.domain.epoch
         self._closed = False
-        self.births = 0
-        self.used = 0
-        self.used_high = 0
-        self.requested = 0
+        self.tally = self.tally_type()
         for heap, source in self.sources.items():
             if source.buffer is not None:
                 self.reserve.adopt(heap, *source.buffer)
         registry.add(self)
 
     def __repr__(self) -> str:
-        return f"Pool({self.name!r}, {self.used} of {self.reserve.held} bytes in use)"
+        return f"Pool({self.name!r}, {self.tally.used} of {self.reserve.held} bytes in use)"
 
     # -- allocate ----------------------------------------------------------------------------------
 
@@ -174,6 +178,34 @@ class Pool:
         self._live[block.address] = block
         return block
 
+    def take_at_once(self, order: QueueOrder, key: HeapKey, size: int) -> Block | None:
+        """Hand out pooled memory if that takes one look, as most allocations do.
+
+        None when `allocate` has to be asked, which does the rest or says what is wrong. The block
+        cannot be given back, only freed.
+        """
+        usual = self._usual.get(key)
+        if usual is None:
+            return None
+        heap, largest = usual
+        limit = self.reserve.limit
+        if not 0 < size <= largest or heap.crowded or (limit and size > limit):
+            return None
+        with self.lock:
+            if self._closed:
+                return None
+            if self.epoch != self.domain.epoch:
+                self.note_completion()
+            clock = order.clock if self.policy.by_clock else NOTHING
+            block = heap.hand_out(order, clock, size, self.tally)
+            if block is None:
+                return None
+            observer = self.registry.observer
+            if observer is not None:
+                observer.allocated(block, order)
+        self._live[block.address] = block
+        return block
+
     def require_open(self) -> None:
         """Raise ``INVALID_VALUE`` if the pool was destroyed."""
         if self._closed:
@@ -182,17 +214,17 @@ class Pool:
     def hand_out(self, block: Block, requested: int, undo: Undo | None) -> None:
         """Note that a search took a block for a caller. The caller holds the lock."""
         block.undo = undo
-        block.requested = requested
-        self.births += 1
-        block.born = self.births
-        self.counts["allocations"] += 1
-        self.requested += requested
-        used = self.used = self.used + block.size
         if undo is not None:
-            undo.used_high = self.used_high
+            undo.used_high = self.tally.used_high
             undo.resets = self.reserve.resets
-        if used > self.used_high:
-            self.used_high = used
+        self.tally.handed_out(block, requested)
+
+    def count(self, name: str, change: int = 1) -> None:
+        """Count something by its name in `PoolStatistics`. The caller holds the lock."""
+        if name in self.counts:
+            self.counts[name] += change
+        else:
+            setattr(self.tally, name, getattr(self.tally, name) + change)
 
     def give_back(self, block: Block) -> None:
         """Undo `allocate`: memory, stamps and numbers are what they were before."""
@@ -200,13 +232,14 @@ class Pool:
         undo = block.undo
         assert undo is not None
         with self.lock:
-            self.used -= block.size
-            self.requested -= block.requested
+            tally = self.tally
+            tally.used -= block.size
+            tally.requested -= block.requested
             for name in ("allocations", *undo.counted):
-                self.counts[name] -= 1
-            if self.used_high == self.used + block.size:
+                self.count(name, -1)
+            if tally.used_high == tally.used + block.size:
                 before = undo.used_high if undo.resets == self.reserve.resets else 0
-                self.used_high = max(self.used, before)
+                tally.used_high = max(tally.used, before)
             observer = self.registry.observer
             if observer is not None:
                 observer.undone(block)
@@ -224,17 +257,14 @@ class Pool:
         appends nothing.
         """
         with self.lock:
-            self.used -= block.size
-            self.requested -= block.requested
-            self.counts["frees"] += 1
-            block.undo = None
-            block.heap.free(block, order, stamp)
+            block.heap.take_back(block, order, stamp, self.tally)
             observer = self.registry.observer
             if observer is not None:
                 observer.freed(block, order)
-            if not order.is_open:
+            if order.completed >= EVERYTHING:
                 self.note_completion()
-        self._finish_if_closed()
+        if self._closed:
+            self._finish_if_closed()
 
     # -- completion --------------------------------------------------------------------------------
 
@@ -363,7 +393,7 @@ class Pool:
         """Give everything back, also what is in use: the context ends, and all queues are idle."""
         with self.lock:
             self._closed = True
-            self.used = self.requested = 0
+            self.tally.used = self.tally.requested = 0
             self.reserve.set_aside(self._heaps_and_sources())
         self.reserve.give_back_aside()
 
@@ -392,9 +422,10 @@ class Pool:
         """Return the numbers of this moment. The caller holds the lock."""
         return PoolStatistics(
             **self.counts,
-            used=self.used,
-            used_high=self.used_high,
-            requested=self.requested,
+            **self.tally.counts(),
+            used=self.tally.used,
+            used_high=self.tally.used_high,
+            requested=self.tally.requested,
             pending=sum(heap.pending_bytes for heap in self.sources),
             idle=sum(heap.idle_bytes for heap in self.sources),
             reserved=self.reserve.held,
@@ -408,7 +439,7 @@ class Pool:
     def reset_peak_used(self) -> None:
         """Set the peak of used bytes to the present value."""
         with self.lock:
-            self.used_high = self.used
+            self.tally.used_high = self.tally.used
             self.reserve.resets += 1
 
     def reset_peak_reserved(self) -> None:
@@ -437,7 +468,7 @@ class Pool:
             for heap in self.sources:
                 check_heap(heap)
             heaps = self.sources
-            assert self.used == sum(heap.used_bytes for heap in heaps)
+            assert self.tally.used == sum(heap.used_bytes for heap in heaps)
             held = sum(heap.used_bytes + heap.pending_bytes + heap.idle_bytes for heap in heaps)
             assert held == self.reserve.held
 

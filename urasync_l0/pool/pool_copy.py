@@ -63,7 +63,7 @@ def copy_pool(pool: Pool, *, blocks: bool) -> PoolCopy:
     with pool.lock:
         copy = PoolCopy(
             pool.numbers(),
-            pool.births,
+            pool.tally.births,
             pool.is_closed,
             pool.release_threshold,
             pool.maximum_size,

@@ -7,8 +7,6 @@ held around the bookkeeping only; markers, waits and driver memory come without 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from urasync_l0.pool.block import GRANULE, Undo
@@ -103,7 +101,7 @@ class Search:
 
     def _count_reuse(self, name: str, block: Block) -> None:
         """Count a way of reuse; `give_back` takes it off again."""
-        self.pool.counts[name] += 1
+        self.pool.count(name)
         if block.undo is not None:
             block.undo.counted.append(name)
 
@@ -120,7 +118,8 @@ class Search:
         """Tell whether new memory would be more than twice what was ever in use: then a wait of
         one queue for another comes first."""
         with self.pool.lock:
-            in_use = max(self.pool.used_high, self.pool.used + self.size)
+            tally = self.pool.tally
+            in_use = max(tally.used_high, tally.used + self.size)
             return self.pool.reserve.held + self.size > max(_SPRAWL * in_use, _SPRAWL_BYTES)
 
     def take_new(self) -> Block | None:
@@ -128,7 +127,7 @@ class Search:
         heap = self.heap
         if heap.is_whole:
             # What is idle there fits nothing else, and must not pile up until somebody finishes.
-            with _noticing():
+            with _NOTICING:
                 self.pool.release_unpooled()
         grown = self.pool.reserve.grow(
             heap,
@@ -219,7 +218,7 @@ class Search:
         if not self.pool.policy.wait_when_exhausted:
             return progressed
         for view in freed[:_QUEUES_AT_ONCE]:
-            with _noticing():
+            with _NOTICING:
                 progressed |= view.order.wait_a_moment()
         return progressed
 
@@ -239,20 +238,27 @@ def _place_and_query(stamps: list[tuple[QueueOrder, int]], freed: list[QueueOrde
     progressed = False
     for order, stamp in stamps:
         if order.completed < stamp and len(order.markers) < _MARKERS_AT_MOST:
-            with _noticing():
+            with _NOTICING:
                 order.drop_marker(order.marker_covering(stamp))
     for order in freed:
-        with _noticing():
-            progressed |= order.poll_markers(_QUERIES_AT_ONCE)
+        if order.markers:
+            with _NOTICING:
+                progressed |= order.poll_markers(_QUERIES_AT_ONCE)
     return progressed
 
 
-@contextmanager
-def _noticing() -> Iterator[None]:
+class _Noticing:
     """Let no error of a marker fail the search, but that the device is lost: all is over then."""
-    try:
-        yield
-    except DeviceLostError:
-        raise
-    except UrError:
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
         pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> bool:
+        return (
+            kind is not None and issubclass(kind, UrError) and not issubclass(kind, DeviceLostError)
+        )
+
+
+_NOTICING = _Noticing()

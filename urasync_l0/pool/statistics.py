@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from urasync_l0.pool.tally import COUNTS
+
 
 @dataclass(frozen=True)
 class PoolStatistics:
@@ -49,9 +51,11 @@ class PoolStatistics:
 
 
 Counts = dict[str, int]
-"""The counts of `PoolStatistics` by name, while they grow. Guarded by the pool's lock."""
+"""The rarer counts of `PoolStatistics` by name, while they grow; a `Tally` has the others.
+Guarded by the pool's lock."""
 
 
 def new_counts() -> Counts:
-    """Return every count of `PoolStatistics` at zero."""
-    return {field.name: 0 for field in fields(PoolStatistics) if field.default == 0}
+    """Return every count of `PoolStatistics` at zero, but those that a `Tally` keeps."""
+    counted = (field.name for field in fields(PoolStatistics) if field.default == 0)
+    return {name: 0 for name in counted if name not in COUNTS}

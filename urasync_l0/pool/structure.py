@@ -40,7 +40,8 @@ if TYPE_CHECKING or not IS_COMPILED:
     from urasync_l0.pool.heap_blocks import HeapBlocks
     from urasync_l0.pool.run_index import RunIndex
     from urasync_l0.pool.size_index import SizeIndex
+    from urasync_l0.pool.tally import Tally
 else:
-    from urasync_l0.pool._structure import Block, HeapBlocks, RunIndex, SizeIndex
+    from urasync_l0.pool._structure import Block, HeapBlocks, RunIndex, SizeIndex, Tally
 
-__all__ = ["IS_COMPILED", "Block", "HeapBlocks", "RunIndex", "SizeIndex"]
+__all__ = ["IS_COMPILED", "Block", "HeapBlocks", "RunIndex", "SizeIndex", "Tally"]

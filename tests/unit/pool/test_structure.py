@@ -37,20 +37,20 @@ def compiled() -> ModuleType:
     return module
 
 
-def pool_type(base: type) -> type[Pool]:
+def pool_type(base: type, tally: type) -> type[Pool]:
     """Pools whose heaps rest on a base class, whichever this process uses otherwise."""
     members = {name: value for name, value in vars(Heap).items() if callable(value)}
     heap = type("HeapOn" + base.__module__.rpartition(".")[2], (base,), members)
-    return type("PoolOn" + heap.__name__, (Pool,), {"heap_type": heap})
+    return type("PoolOn" + heap.__name__, (Pool,), {"heap_type": heap, "tally_type": tally})
 
 
 class Side:
     """One of the two programs. Blocks, queues and events are known by numbers on both sides."""
 
-    def __init__(self, base: type, settings: Settings) -> None:
+    def __init__(self, module: ModuleType, settings: Settings) -> None:
         self.program = Program(limit=settings.limit, virtual=settings.virtual, range_size=64 * MIB)
         self.pools = [
-            pool_type(base)(
+            pool_type(module.HeapBlocks, module.Tally)(
                 self.program.registry,
                 self.program.sources,
                 release_threshold=threshold,
@@ -64,6 +64,7 @@ class Side:
         self.orders: dict[QueueOrder, int] = {}
         self.blocks: dict[int, Block] = {}
         self.events: list[FakeEvent] = []
+        self.at_once = 0
 
     def step(self, name: str, *arguments: int) -> object:
         """Do one step; tell what it gave or raised, in words that both sides share."""
@@ -85,14 +86,15 @@ class Side:
         key: HeapKey = SHARED if flags & 1 else DEVICE
         chosen = self.queues[queue]
         waits = () if event < 0 else (self.events[event],)
-        block = self.pools[pool].allocate(
-            chosen.order,
-            key,
-            size,
-            tuple(each.mark for each in waits),
-            undoable=bool(waits or flags & 4),
-            own=bool(flags & 2),
-        )
+        core = self.pools[pool]
+        block = None
+        if not (waits or flags & 6):
+            block = core.take_at_once(chosen.order, key, size)
+            self.at_once += block is not None
+        if block is None:
+            marks = tuple(each.mark for each in waits)
+            undoable, own = bool(waits or flags & 4), bool(flags & 2)
+            block = core.allocate(chosen.order, key, size, marks, undoable=undoable, own=own)
         found = self.place(block)
         if flags & 4:
             self.pools[pool].give_back(block)
@@ -135,7 +137,11 @@ class Side:
     def picture(self) -> object:
         """Everything that the heaps know."""
         return [
-            (pool.statistics(), [self.heap_picture(heap) for heap in pool.sources])
+            (
+                pool.statistics(),
+                pool.tally.births,
+                [self.heap_picture(heap) for heap in pool.sources],
+            )
             for pool in self.pools
         ]
 
@@ -184,7 +190,7 @@ def size(chance: random.Random) -> int:
 def test_both_do_the_same_at_every_step(seed: int) -> None:
     chance = random.Random(seed)
     settings = Settings(chance)
-    sides = [Side(plain_heap.HeapBlocks, settings), Side(compiled().HeapBlocks, settings)]
+    sides = [Side(plain_heap, settings), Side(compiled(), settings)]
     queues = chance.choice([1, 2, 3, 8])
     live: dict[int, None] = {}
     events = 0
@@ -228,6 +234,7 @@ def test_both_do_the_same_at_every_step(seed: int) -> None:
                 for pool in side.pools:
                     pool.check()
     assert sum(pool.statistics().allocations for pool in sides[1].pools) > 100
+    assert sides[0].at_once == sides[1].at_once > 10
 
 
 @pytest.mark.parametrize("base", ["python", "compiled"])
@@ -241,7 +248,7 @@ def test_a_dropped_pool_is_collected(base: str) -> None:
         return sum(type(each) is kind for each in gc.get_objects())
 
     before = count()
-    side = Side(module.HeapBlocks, Settings(random.Random(1)))
+    side = Side(module, Settings(random.Random(1)))
     side.create()
     for number in range(300):
         side.allocate(number, 0, 0, 256 + number, -1, 0)
@@ -288,6 +295,18 @@ def test_wrong_arguments_are_refused_not_believed() -> None:
     with pytest.raises(OverflowError):
         heap.take(view, -1, None)
     assert heap.take(view, 1 << 63, None) is None
+    tally = module.Tally()
+    for given in ((lonely, 1), (order, order, 1), (order, order, 1, object())):
+        with pytest.raises(TypeError):
+            heap.hand_out(*given)
+    with pytest.raises(AttributeError):
+        heap.hand_out(object(), {}, 1, tally)
+    with pytest.raises(ValueError, match="not linked"):
+        heap.take_back(lonely, order, 1, tally)
+    with pytest.raises(TypeError):
+        tally.taken_back(object())
+    with pytest.raises(TypeError):
+        tally.handed_out(object(), 1)
     with pytest.raises(KeyError):
         heap.idle.remove(256, 1 << 20)
     with pytest.raises(ValueError, match="larger than any memory"):

@@ -9,8 +9,7 @@
 
 enum { MARK_EVERY = 64, MARK_SHARE = 1024, MARK_BYTES = 32 << 10 };
 
-// -- idle blocks and the runs beside them
-// ----------------------------------------------------------
+// -- idle blocks and the runs beside them -----------------------------------------------------
 
 // Do something to an idle block in every run that it touches.
 static int beside(const block *idle, block *part, int (*what)(run_index *, block *)) {
@@ -48,8 +47,7 @@ static int withdraw(heap_blocks *heap, block *idle) {
     return beside(idle, idle, view_remove);
 }
 
-// -- handing out
-// -----------------------------------------------------------------------------------
+// -- handing out ------------------------------------------------------------------------------
 
 static int note_piece(PyObject *undo, block *part, uint64_t size) {
     PyObject *pieces = PyObject_GetAttr(undo, known.pieces);
@@ -224,8 +222,7 @@ static PyObject *take(heap_blocks *heap, run_index *view, uint64_t size, PyObjec
     return (PyObject *)carve(heap, fit->first, size, view->order, undo);
 }
 
-// -- taking back
-// -----------------------------------------------------------------------------------
+// -- taking back ------------------------------------------------------------------------------
 
 static int set_pending(block *freed, run_index *view, uint64_t stamp) {
     freed->state = PENDING;
@@ -322,8 +319,7 @@ static int remove_pending(heap_blocks *heap, block *part) {
     return 0;
 }
 
-// -- order and completion
-// --------------------------------------------------------------------------
+// -- order and completion ---------------------------------------------------------------------
 
 // Let a pending block be no part any more of one view's runs.
 static int leave_for_good(run_index *view, block *part) {
@@ -518,8 +514,55 @@ static int absorb(heap_blocks *heap, run_index *view, PyObject *clock, PyObject 
     return status;
 }
 
-// -- the Python class
-// ------------------------------------------------------------------------------
+// -- the usual allocation and free ------------------------------------------------------------
+
+enum { GRANULE = 256 };
+
+static int owner_of(PyObject *order, uint64_t *owner) {
+    PyObject *id = PyObject_GetAttr(order, known.id);
+    if (id == NULL) {
+        return -1;
+    }
+    *owner = PyLong_AsUnsignedLongLong(id);
+    Py_DECREF(id);
+    return *owner == UINT64_MAX && PyErr_Occurred() ? -1 : 0;
+}
+
+static PyObject *hand_out(heap_blocks *heap, PyObject *order, PyObject *clock, uint64_t requested,
+                          tally *numbers) {
+    uint64_t owner;
+    run_index *view = owner_of(order, &owner) < 0 ? NULL : view_of(heap, order);
+    if (view == NULL) {
+        return NULL;
+    }
+    int status = 0;
+    if (view->clock != clock) {
+        PyObject *added = PyList_New(0);
+        status = added == NULL ? -1 : absorb(heap, view, clock, added);
+        Py_XDECREF(added);
+    }
+    uint64_t size = (requested + (GRANULE - 1)) & ~(uint64_t)(GRANULE - 1);
+    PyObject *found = status < 0 ? NULL : take(heap, view, size, Py_None);
+    Py_DECREF((PyObject *)view);
+    if (found == NULL || found == Py_None) {
+        return found;
+    }
+    block *given = (block *)found;
+    replace(&given->undo, Py_None);
+    given->owner = owner;
+    tally_handed_out(numbers, given, requested);
+    numbers->reused[heap->last_reuse]++;
+    return found;
+}
+
+static int take_back(heap_blocks *heap, block *freed, PyObject *order, uint64_t stamp,
+                     tally *numbers) {
+    tally_taken_back(numbers, freed);
+    replace(&freed->undo, Py_None);
+    return free_block(heap, freed, order, stamp);
+}
+
+// -- the Python class -------------------------------------------------------------------------
 
 static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *named) {
     static char *names[] = {"pool", "key", "one_range", "whole", NULL};
@@ -614,6 +657,25 @@ static PyObject *method_take(PyObject *self, PyObject *const *given, Py_ssize_t 
         return NULL;
     }
     return take((heap_blocks *)self, (run_index *)given[0], size, given[2]);
+}
+
+static PyObject *method_hand_out(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    static PyTypeObject *const types[] = {NULL, NULL, &PyLong_Type, &tally_type};
+    uint64_t requested;
+    if (check("hand_out", given, count, types, 4) < 0 || !to_number(given[2], &requested)) {
+        return NULL;
+    }
+    return hand_out((heap_blocks *)self, given[0], given[1], requested, (tally *)given[3]);
+}
+
+static PyObject *method_take_back(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    static PyTypeObject *const types[] = {&block_type, NULL, &PyLong_Type, &tally_type};
+    uint64_t stamp;
+    if (check("take_back", given, count, types, 4) < 0 || !to_number(given[2], &stamp)) {
+        return NULL;
+    }
+    return none_or_error(
+        take_back((heap_blocks *)self, (block *)given[0], given[1], stamp, (tally *)given[3]));
 }
 
 static PyObject *method_free(PyObject *self, PyObject *const *given, Py_ssize_t count) {
@@ -752,6 +814,8 @@ static PyObject *get_last_reuse(PyObject *self, void *closure) {
 #define FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL
 
 static PyMethodDef methods[] = {
+    {"hand_out", FAST(method_hand_out), "Hand out pooled memory, and count it; or None."},
+    {"take_back", FAST(method_take_back), "Make a block in use pending, and count it."},
     {"take", FAST(method_take), "Hand out bytes that are safe for the view's queue, or None."},
     {"free", FAST(method_free), "Make a block in use pending."},
     {"set_idle", method_set_idle, METH_O, "Make a linked block without state idle."},

@@ -35,17 +35,18 @@ static int fetch_known(void) {
     known.piece = attribute_of("urasync_l0.pool.block", "Piece");
     known.nothing = attribute_of("urasync_l0.pool.order", "NOTHING");
     known.completed = PyUnicode_InternFromString("completed");
+    known.id = PyUnicode_InternFromString("id");
     known.pieces = PyUnicode_InternFromString("pieces");
     known.reversed = PyUnicode_InternFromString("__reversed__");
     return known.piece == NULL || known.nothing == NULL || known.completed == NULL ||
-                   known.pieces == NULL || known.reversed == NULL
+                   known.id == NULL || known.pieces == NULL || known.reversed == NULL
                ? -1
                : 0;
 }
 
 static int execute(PyObject *module) {
     PyTypeObject *const types[] = {&block_type, &size_index_type, &run_index_type,
-                                   &heap_blocks_type};
+                                   &heap_blocks_type, &tally_type};
     if (fetch_known() < 0) {
         return -1;
     }

@@ -138,8 +138,7 @@ int view_leave(run_index *view, block *part) {
                : 0;
 }
 
-// -- the Python class
-// ------------------------------------------------------------------------------
+// -- the Python class -------------------------------------------------------------------------
 
 static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *named) {
     (void)type;

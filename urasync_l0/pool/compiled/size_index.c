@@ -20,8 +20,7 @@ static unsigned class_of(uint64_t size) {
     return (shift << MANTISSA_BITS) + (unsigned)(units >> shift);
 }
 
-// -- heaps of runs
-// ---------------------------------------------------------------------------------
+// -- heaps of runs ----------------------------------------------------------------------------
 
 static void put_at(struct run_heap *heap, int which, uint32_t place, struct run *run) {
     heap->items[place] = run;
@@ -99,8 +98,7 @@ static uint64_t head(const size_index *index, unsigned number) {
     return class_ == NULL ? NOWHERE : lowest_of(&class_->runs);
 }
 
-// -- bins
-// ------------------------------------------------------------------------------------------
+// -- bins -------------------------------------------------------------------------------------
 
 static void free_bin(struct bin *bin) {
     PyMem_Free(bin->runs.items);
@@ -185,8 +183,7 @@ static struct bin *make_bin(size_index *index, uint64_t size) {
     return bin;
 }
 
-// -- in and out
-// ------------------------------------------------------------------------------------
+// -- in and out -------------------------------------------------------------------------------
 
 struct run *index_at(const size_index *index, uint64_t start) {
     return table_get(&index->starts, start);
@@ -267,8 +264,7 @@ block *index_erase(size_index *index, struct run *run) {
     return first;
 }
 
-// -- search
-// ----------------------------------------------------------------------------------------
+// -- search -----------------------------------------------------------------------------------
 
 // The smallest run of at least `size` bytes in one class.
 static struct run *smallest(size_index *index, unsigned number, uint64_t size) {
@@ -363,8 +359,7 @@ struct run *index_find(size_index *index, uint64_t size, uint64_t *rank) {
     return found;
 }
 
-// -- the Python class
-// ------------------------------------------------------------------------------
+// -- the Python class -------------------------------------------------------------------------
 
 size_index *new_size_index(bool lowest) {
     size_index *index = PyObject_GC_New(size_index, &size_index_type);

@@ -2,8 +2,8 @@
 //
 // The inner structure of the pool core in C: blocks, the index of runs by size, the runs of a
 // queue, and the part of a heap that every allocation and free passes. The Python classes of the
-// same names (block.py, size_index.py, run_index.py, heap_blocks.py) are the reference: each
-// function here does what the method of its name does there, which is where the reasons stand.
+// same names (block.py, size_index.py, run_index.py, tally.py, heap_blocks.py) are the reference:
+// each function here does what the method of its name does there, which is where the reasons stand.
 // Tests run both against each other.
 //
 // All of it is guarded by the lock of the pool, as there. What runs out of the host's memory raises
@@ -23,7 +23,8 @@ enum reuse { REUSE_IDLE = 0, REUSE_OWN = 1, REUSE_CLOCK = 2, REUSES = 3 };
 
 typedef struct block block;
 struct block {
-    PyObject_HEAD PyObject *heap;
+    PyObject ob_base;
+    PyObject *heap;
     PyObject *order; // None unless pending
     PyObject *views; // a tuple of run_index; NULL is the empty one
     PyObject *undo;  // None, or what an allocation changed
@@ -39,8 +40,7 @@ struct block {
     enum state state;
 };
 
-// -- tables
-// ----------------------------------------------------------------------------------------
+// -- tables -----------------------------------------------------------------------------------
 
 // A hash table from numbers to pointers; NULL is no value.
 struct table_slot {
@@ -58,8 +58,7 @@ int table_put(struct table *table, uint64_t key, void *value);
 void *table_pop(struct table *table, uint64_t key);
 void table_free(struct table *table);
 
-// -- runs by size
-// ----------------------------------------------------------------------------------
+// -- runs by size -----------------------------------------------------------------------------
 
 enum { BY_SIZE = 0, BY_CLASS = 1, PLACES = 2 };
 
@@ -95,7 +94,8 @@ enum { MANTISSA_BITS = 3, PER_OCTAVE = 1 << MANTISSA_BITS, OCTAVES = 48 };
 enum { CLASSES = OCTAVES * PER_OCTAVE };
 
 typedef struct {
-    PyObject_HEAD bool lowest;
+    PyObject ob_base;
+    bool lowest;
     Py_ssize_t count;
     struct table starts; // run by its first address
     struct table bins;   // bin by its size
@@ -112,11 +112,11 @@ void index_withdraw(size_index *index, struct run *run);
 block *index_erase(size_index *index, struct run *run);
 struct run *index_find(size_index *index, uint64_t size, uint64_t *rank);
 
-// -- the runs of a queue
-// ---------------------------------------------------------------------------
+// -- the runs of a queue ----------------------------------------------------------------------
 
 typedef struct {
-    PyObject_HEAD PyObject *order;
+    PyObject ob_base;
+    PyObject *order;
     PyObject *pending; // dict: blocks freed by the queue, oldest first
     PyObject *clock;
     PyObject *alone; // the tuple of just this view, NULL until it is needed
@@ -152,11 +152,27 @@ static inline run_index *view_at(PyObject *views, Py_ssize_t position) {
     return (run_index *)PyTuple_GET_ITEM(views, position);
 }
 
-// -- a heap
-// ----------------------------------------------------------------------------------------
+// -- numbers ----------------------------------------------------------------------------------
 
 typedef struct {
-    PyObject_HEAD PyObject *pool;
+    PyObject ob_base;
+    int64_t used;
+    int64_t used_high;
+    int64_t requested;
+    int64_t births;
+    int64_t allocations;
+    int64_t frees;
+    int64_t reused[REUSES];
+} tally;
+
+void tally_handed_out(tally *numbers, block *given, uint64_t requested);
+void tally_taken_back(tally *numbers, const block *freed);
+
+// -- a heap -----------------------------------------------------------------------------------
+
+typedef struct {
+    PyObject ob_base;
+    PyObject *pool;
     PyObject *key;
     PyObject *segments;
     PyObject *views; // dict: run_index by order
@@ -192,13 +208,13 @@ static inline void link_next(block *of, block *next) {
     Py_XDECREF((PyObject *)old);
 }
 
-// -- the module
-// ------------------------------------------------------------------------------------
+// -- the module -------------------------------------------------------------------------------
 
 extern PyTypeObject block_type;
 extern PyTypeObject size_index_type;
 extern PyTypeObject run_index_type;
 extern PyTypeObject heap_blocks_type;
+extern PyTypeObject tally_type;
 
 // Objects of Python modules, fetched when this module is loaded; they live as long as the process.
 struct known {
@@ -207,6 +223,7 @@ struct known {
     PyObject *piece;          // the class Piece
     PyObject *nothing;        // the empty clock
     PyObject *completed;      // names of attributes and methods
+    PyObject *id;
     PyObject *pieces;
     PyObject *reversed;
 };
