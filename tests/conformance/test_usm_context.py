@@ -157,13 +157,13 @@ def test_dropped_memory_waits_for_all_queues(
 
 def test_dropped_memory_does_not_pile_up(context: Context, queue: Queue, kind: UsmType) -> None:
     """MEM-4: without any synchronisation, later drops free the earlier ones."""
-    most = 0
+    postponed = context.native.postponed
     for _ in range(500):
         allocation = allocate(context, kind, 70_000)
         queue.fill(allocation.ptr, b"\x01", 70_000)
         del allocation
-        most = max(most, len(context.native.postponed))
-    assert most < 400
+    # The queue may be far behind; as it catches up, drops alone have to notice.
+    repeat_until(lambda: len(postponed) < 10, lambda: allocate(context, kind, 256))
     finish(queue)
     assert pool_of(queue, kind).used_bytes == 0
 
