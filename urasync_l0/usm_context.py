@@ -251,6 +251,11 @@ class UsmContext(ABC):
                 prepared.release()
         return block
 
+    @property
+    def preparing_queues(self) -> int:
+        """How many queues the context has for itself, to zero memory without a queue."""
+        return len(self._preparing)
+
     def _preparing_queue(self, position: int) -> Queue:
         """The context's own queue on a device, by its place; host memory uses the first device's.
 

@@ -187,8 +187,9 @@ def close_unused(context: Context) -> None:
         if native.is_closed:
             return
         native.run_finalizers()
-        # Queues, pools and events are watched, and so is the context itself. On a lost device only
-        # queues can be given back one by one.
-        used = len(native.finalizers) > 1 or native.registry.live
-        if not native.lists and (native.lost is not None or not used):
+        # Queues, pools and events are watched, and so are the context itself and its own queues. On
+        # a lost device only queues can be given back one by one.
+        own = context.preparing_queues
+        used = len(native.finalizers) > 1 + own or native.registry.live
+        if len(native.lists) <= own and (native.lost is not None or not used):
             context.close()
