@@ -37,8 +37,8 @@ def find_source(target: str | None) -> Source:
         return _process(_only())
     if target.isascii() and target.isdigit():
         return _process(_by_number(int(target)))
-    if os.sep in target or target.endswith(".json") or Path(target).is_file():
-        path = Path(target)
+    path = Path(target)
+    if os.sep in target or target.endswith(".json") or _may_be_snapshot(path):
         return lambda blocks: _from_file(path)
     return _process(_by_name(target))
 
@@ -70,6 +70,16 @@ def require_blocks(snapshot: Snapshot) -> Snapshot:
     if not snapshot.has_blocks:
         raise ToolError("The snapshot was taken without blocks, which this view shows.")
     return require_pools(snapshot)
+
+
+def _may_be_snapshot(path: Path) -> bool:
+    """Whether there is a file that begins as a snapshot does. A process is often called like its
+    program's file, which may lie right here."""
+    try:
+        with path.open("rb") as file:
+            return path.is_file() and file.read(_LONGEST_HEADER).lstrip().startswith(b"{")
+    except OSError:
+        return False
 
 
 def _from_file(path: Path) -> Snapshot:
@@ -108,9 +118,10 @@ def _by_name(name: str) -> PoolSocket:
     if found:
         raise ToolError(f"Several processes are called {name}; name one of {_list(found)}.")
     others = f"There are {_list(running)}." if running else f"To see a process, {_OFFER}."
-    raise ToolError(
-        f"There is no file {name!r}, and no process of that name offers its pools. {others}"
+    file = (
+        f"The file {name!r} is no snapshot" if Path(name).exists() else f"There is no file {name!r}"
     )
+    raise ToolError(f"{file}, and no process of that name offers its pools. {others}")
 
 
 def _by_number(pid: int) -> PoolSocket:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.snapshots import SNAPSHOT
 from tests.tools.watched_process import (
     ROOT,
     TIMEOUT_SECONDS,
@@ -99,6 +100,36 @@ def test_a_process_is_found_by_name_or_as_the_only_one(
     process: WatchedProcess, target: str | None
 ) -> None:
     assert find_source(target)(False).pid == process.pid
+
+
+@pytest.mark.parametrize("target", ["train.py", "train"])
+def test_a_programs_file_in_the_folder_is_not_taken_for_a_snapshot(
+    process: WatchedProcess, runtime: Path, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runtime)
+    (runtime / "train").mkdir()
+    assert (runtime / "train.py").is_file()
+
+    assert find_source(target)(False).pid == process.pid
+
+
+def test_a_snapshot_is_found_whatever_its_file_is_called(
+    process: WatchedProcess, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runtime)
+    (runtime / "yesterday").write_text(SNAPSHOT.to_json(), "utf-8")
+
+    assert find_source("yesterday")(True) == SNAPSHOT
+
+
+def test_a_file_that_is_neither_snapshot_nor_process(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runtime)
+    (runtime / "train.py").write_text("print()", "utf-8")
+
+    with pytest.raises(ToolError, match=r"^The file 'train.py' is no snapshot, and no process of"):
+        find_source("train.py")
 
 
 def test_a_process_may_choose_its_name(runtime: Path) -> None:
