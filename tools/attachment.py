@@ -76,8 +76,10 @@ def _may_be_snapshot(path: Path) -> bool:
     """Whether there is a file that begins as a snapshot does. A process is often called like its
     program's file, which may lie right here."""
     try:
+        if not path.is_file():  # to open a pipe would wait for who writes it
+            return False
         with path.open("rb") as file:
-            return path.is_file() and file.read(_LONGEST_HEADER).lstrip().startswith(b"{")
+            return file.read(_LONGEST_HEADER).lstrip().startswith(b"{")
     except OSError:
         return False
 

@@ -21,13 +21,21 @@ LOG_WIDTH = 160
 """Columns of a file or a pipe, which have no width of their own."""
 
 UNMAPPED = "unmapped"
+PARTLY = "partly in use"
+"""Of a cell of the map: some bytes are in use, others are not."""
 
 # Of the 256 colours those that can be read on a dark and on a light ground.
-STYLES = {IN_USE: "color(33)", PENDING: "color(172)", IDLE: "color(71)", UNMAPPED: "color(244)"}
+STYLES = {
+    IN_USE: "color(33)",
+    PARTLY: "color(33)",
+    PENDING: "color(172)",
+    IDLE: "color(71)",
+    UNMAPPED: "color(244)",
+}
 OTHER_SHADE = "color(27)"
 
-_SIGNS = {IN_USE: "█", PENDING: "▒", IDLE: "░", UNMAPPED: "·"}
-_PLAIN_SIGNS = {IN_USE: "#", PENDING: "=", IDLE: "-", UNMAPPED: "."}
+_SIGNS = {IN_USE: "█", PARTLY: "▄", PENDING: "▒", IDLE: "░", UNMAPPED: "·"}
+_PLAIN_SIGNS = {IN_USE: "#", PARTLY: "+", PENDING: "=", IDLE: "-", UNMAPPED: "."}
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _PLAIN_LEVELS = " .-=+*#@@"
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """``map``: the addresses of segments as cells: in use, pending, idle, unmapped.
 
-A cell stands for the same number of bytes everywhere in a segment and shows what most of them are,
-of what is there at all: where anything is mapped, the cell is not unmapped. Long unmapped stretches
-are left out, and said.
+A cell stands for the same number of bytes everywhere in a segment. One byte in use makes the cell
+in use, or partly so, as one small allocation keeps the memory around it; otherwise one pending byte
+makes it pending, and one idle byte idle. Long unmapped stretches are left out, and said.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from urasync_l0.snapshot import IDLE, IN_USE, PENDING, PoolSnapshot, SegmentSnapshot, Snapshot
-from urasync_l0.tools.layout import STYLES, UNMAPPED, Layout, counted
+from urasync_l0.tools.layout import PARTLY, STYLES, UNMAPPED, Layout, counted
 from urasync_l0.tools.show_view import heading, spread
 
 MOST_ROWS = 16
@@ -24,7 +24,6 @@ MOST_ROWS = 16
 
 _ADDRESS_WIDTH = 15
 _SMALLEST_CELL = 256
-_ORDER = (IN_USE, PENDING, IDLE)
 
 Cell = tuple[str, int]
 """The state of a cell, and its shade."""
@@ -80,7 +79,7 @@ class MapView:
 
     def _legend(self) -> Text:
         text = Text()
-        for state in (IN_USE, PENDING, IDLE, UNMAPPED):
+        for state in (IN_USE, PARTLY, PENDING, IDLE, UNMAPPED):
             text.append_text(self._layout.cell(state))
             text.append(f" {state}   ")
         text.rstrip()
@@ -136,11 +135,16 @@ def cells_of(segment: SegmentSnapshot, start: int, end: int, size: int) -> list[
             if block.state == IN_USE:
                 shades[number] = position % 2
     cells: list[Cell] = []
-    for amount, shade in zip(amounts, shades, strict=True):
-        state = max(((amount.get(each, 0), -at, each) for at, each in enumerate(_ORDER)))[2]
-        if not amount:
-            state = UNMAPPED
-        cells.append((state, shade if state == IN_USE else 0))
+    for number, (amount, shade) in enumerate(zip(amounts, shades, strict=True)):
+        whole = min(size, end - start - number * size)
+        if amount.get(IN_USE, 0) >= whole:
+            cells.append((IN_USE, shade))
+        elif amount.get(IN_USE):
+            cells.append((PARTLY, 0))
+        else:
+            cells.append(
+                (next((each for each in (PENDING, IDLE) if amount.get(each)), UNMAPPED), 0)
+            )
     return cells
 
 

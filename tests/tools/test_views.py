@@ -17,7 +17,7 @@ from tests.tools.results import console_of, text_of
 from tests.tools.snapshots import BASE, FRAMES, KIB, MIB, SNAPSHOT, later
 from urasync_l0.snapshot import IDLE, IN_USE, PENDING, BlockSnapshot, SegmentSnapshot, Snapshot
 from urasync_l0.tools.diff_view import DiffView
-from urasync_l0.tools.layout import UNMAPPED, Layout, layout_of
+from urasync_l0.tools.layout import PARTLY, STYLES, UNMAPPED, Layout, layout_of
 from urasync_l0.tools.map_view import MapView, cell_size, cells_of, rows_of
 from urasync_l0.tools.pool_findings import findings, whole_idle_bytes
 from urasync_l0.tools.pool_rates import RateMeter
@@ -93,6 +93,24 @@ def test_states_are_coloured_on_a_terminal(name: str) -> None:
 
     coloured = name in ("show", "map", "watch")
     assert ("38;5;33m" in text_of(console)) == coloured
+
+
+def test_each_state_has_its_colour_and_its_sign() -> None:
+    """Blue is in use, orange pending, green idle, grey nothing; PARTLY looks like in use."""
+    assert STYLES == {
+        IN_USE: "color(33)",
+        PARTLY: "color(33)",
+        PENDING: "color(172)",
+        IDLE: "color(71)",
+        UNMAPPED: "color(244)",
+    }
+    console = Console(
+        file=io.StringIO(), width=80, force_terminal=True, color_system="256", _environ={}
+    )
+    console.print(MapView(SNAPSHOT, Layout(), rows=3))
+    text = text_of(console)
+    for colour, sign in ((33, "█"), (33, "▄"), (172, "▒"), (71, "░"), (244, "·")):
+        assert f"\x1b[38;5;{colour}m{sign}" in text
 
 
 def test_an_output_that_is_not_unicode_gets_plain_signs() -> None:
@@ -180,19 +198,31 @@ def test_only_whole_pages_of_idle_memory_can_go() -> None:
 # -- the map ---------------------------------------------------------------------------------------
 
 
-def test_a_cell_shows_what_most_of_it_is() -> None:
+def test_a_cell_shows_what_keeps_it() -> None:
+    """One small allocation in a cell full of idle memory, and pending memory among idle."""
     segment = SegmentSnapshot(
-        "device", 0, BASE, 1 << 20, 4096, regions=((BASE, BASE + 2048),),
+        "device", 0, BASE, 1 << 20, 4096, regions=((BASE, BASE + 4096),),
         blocks=(
-            BlockSnapshot(BASE, 768, IN_USE),
-            BlockSnapshot(BASE + 768, 512, IDLE),
-            BlockSnapshot(BASE + 1280, 768, PENDING),
+            BlockSnapshot(BASE, 1024, IN_USE),
+            BlockSnapshot(BASE + 1024, 512, IDLE),
+            BlockSnapshot(BASE + 1536, 256, IN_USE),
+            BlockSnapshot(BASE + 1792, 1024, IDLE),
+            BlockSnapshot(BASE + 2816, 256, PENDING),
+            BlockSnapshot(BASE + 3072, 1024, IDLE),
         ),
     )  # fmt: skip
-    coarse = [state for state, _ in cells_of(segment, BASE, BASE + 4096, 1024)]
-    fine = [state for state, _ in cells_of(segment, BASE, BASE + 4096, 256)]
-    assert coarse == [IN_USE, PENDING, UNMAPPED, UNMAPPED]
-    assert fine[3:5] == [IDLE, IDLE]
+    coarse = [state for state, _ in cells_of(segment, BASE, BASE + 5120, 1024)]
+    fine = [state for state, _ in cells_of(segment, BASE + 1024, BASE + 2048, 256)]
+    assert coarse == [IN_USE, PARTLY, PENDING, IDLE, UNMAPPED]
+    assert fine == [IDLE, IDLE, IN_USE, IDLE]
+
+
+def test_a_last_cell_that_is_cut_is_wholly_in_use() -> None:
+    segment = SegmentSnapshot(
+        "device", 0, BASE, 768, regions=((BASE, BASE + 768),),
+        blocks=(BlockSnapshot(BASE, 768, IN_USE),),
+    )  # fmt: skip
+    assert [state for state, _ in cells_of(segment, BASE, BASE + 768, 512)] == [IN_USE, IN_USE]
 
 
 def test_neighbours_in_use_have_different_shades() -> None:
