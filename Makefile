@@ -52,8 +52,8 @@ demo: $(BUILT)
 build: $(BUILT)
 
 test: $(BUILT) $(DEVELOPMENT)
-	$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS)
 	URASYNC_L0_POOL=python $(VENV_PYTHON) -m pytest -q -n auto $(PYTEST_FLAGS) tests/unit/pool
+	$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS)
 
 lint: $(BUILT) $(DEVELOPMENT)
 	$(VENV)/bin/ruff check $(PYTHON_PLACES)
