@@ -21,7 +21,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from urasync_l0.inspection import program_name, take_snapshot
+from urasync_l0.inspection import program_name, snapshot_json_parts
 from urasync_l0.socket_folder import make_socket_folder, peer_user, socket_path
 
 LONGEST_REQUEST = 4096
@@ -171,12 +171,14 @@ class PoolService:
             self._refuse(client, "unknown request; this process knows 'snapshot'")
             return
         try:
-            snapshot = take_snapshot(blocks=request.get("blocks") is not False)
-            body = "".join(snapshot.json_parts()).encode()
+            blocks = request.get("blocks") is not False
+            body = bytearray()
+            for part in snapshot_json_parts(blocks=blocks):
+                body += part.encode()  # one conversion of all would keep other threads waiting
         except Exception as error:  # a fault of ours must not end the service
             self._refuse(client, f"the snapshot failed, which is a fault of urasync_l0: {error!r}")
             return
-        self._begin_answer(client, b'{"size": %d}\n%b' % (len(body), body))
+        self._begin_answer(client, b'{"size": %d}\n' % len(body) + body)
 
     def _refuse(self, client: _Client, reason: str) -> None:
         self._begin_answer(client, json.dumps({"error": reason}).encode() + b"\n")

@@ -12,7 +12,7 @@ a default, and those that a reader does not know are passed over.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -45,7 +45,8 @@ class BlockSnapshot:
     requested : what the caller asked for; 0 unless in use.
     queue : id of the queue that allocated a block in use, or freed a pending one; None where the
         host did so itself, and for idle blocks.
-    stamp : the number on that queue that must be complete before a pending block is idle.
+    stamp : of a pending block, the number up to which its queue must be complete before the block
+        is idle: that of the first command after the free, or a later one. 0 otherwise.
     age : how many allocations the pool has made since this one; None unless in use.
     seconds : since the allocation; None unless a recording was on.
     traceback : innermost frame first; empty unless a recording kept them.
@@ -221,10 +222,19 @@ class Snapshot:
         """The snapshot as JSON, without a line end."""
         return "".join(self.json_parts())
 
-    def json_parts(self) -> Iterator[str]:
-        """Yield the JSON form in small parts, so that other threads have their turn between."""
+    def json_parts(
+        self, items_of: Callable[[Any, str], Iterable[str] | None] | None = None
+    ) -> Iterator[str]:
+        """Yield the JSON form in small parts, so that other threads have their turn between.
+
+        Parameters
+        ----------
+        items_of
+            For a value of this module and the name of a field that is an array: the JSON of each
+            item, instead of what the value holds; None where the value holds them itself.
+        """
         yield f'{{"format": {json.dumps(FORMAT)}, "schema": {SCHEMA}, "snapshot": '
-        yield from _json_parts(self)
+        yield from _json_parts(self, items_of or _nothing_else)
         yield "}"
 
     @staticmethod
@@ -257,11 +267,25 @@ def read_snapshot(path: str | Path) -> Snapshot:
 # -- JSON ------------------------------------------------------------------------------------------
 
 
-def _json_parts(value: Any) -> Iterator[str]:
+def _nothing_else(value: Any, name: str) -> None:
+    """Every field holds its items itself."""
+
+
+def _json_parts(value: Any, items_of: Callable[[Any, str], Iterable[str] | None]) -> Iterator[str]:
     """Yield the JSON of a dataclass; one without dataclasses inside is one part."""
     before = "{"
     simple: dict[str, Any] = {}
     for field in fields(value):
+        items = items_of(value, field.name)
+        if items is not None:
+            yield f"{before}{json.dumps(field.name)}: "
+            separator = "["
+            for item in items:
+                yield separator + item
+                separator = ", "
+            yield "[]" if separator == "[" else "]"
+            before = ", "
+            continue
         content = getattr(value, field.name)
         if field.default is not MISSING and content == field.default:
             continue
@@ -270,13 +294,13 @@ def _json_parts(value: Any) -> Iterator[str]:
             separator = "["
             for each in content:
                 yield separator
-                yield from _json_parts(each)
+                yield from _json_parts(each, items_of)
                 separator = ", "
             yield "]"
             before = ", "
         elif is_dataclass(content):
             yield f"{before}{json.dumps(field.name)}: "
-            yield from _json_parts(content)
+            yield from _json_parts(content, items_of)
             before = ", "
         else:
             simple[field.name] = content

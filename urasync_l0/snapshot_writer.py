@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from types import FrameType
 from typing import Any
 
-from urasync_l0.inspection import take_snapshot
+from urasync_l0.inspection import snapshot_json_parts
 from urasync_l0.result import InvalidValueError
 
 _PathLike = str | os.PathLike[str]
@@ -41,7 +41,7 @@ def write_snapshot(path: _PathLike, *, blocks: bool = True) -> Path:
     file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(file, "w", encoding="utf-8") as opened:
-            opened.writelines(take_snapshot(blocks=blocks).json_parts())
+            opened.writelines(snapshot_json_parts(blocks=blocks))
             opened.write("\n")
         new.replace(place)
     except BaseException:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,14 @@ from tests.helpers.threads import run_together
 from tests.helpers.usm import finish
 from tests.tools.snapshots import SNAPSHOT, later
 from tests.tools.watched_process import watched_process
-from urasync_l0 import KEEP_EVERYTHING, Context, PoolStatistics, take_snapshot
+from urasync_l0 import (
+    KEEP_EVERYTHING,
+    Context,
+    PoolStatistics,
+    record_allocations,
+    take_snapshot,
+)
+from urasync_l0.inspection import snapshot_json_parts
 from urasync_l0.numbering import number_of
 from urasync_l0.snapshot import (
     IDLE,
@@ -275,6 +284,69 @@ def test_the_parts_are_small(context: Context) -> None:
 
     assert max(map(len, take_snapshot().json_parts())) < 2000
     assert len(kept) == 2000
+
+
+def test_what_is_written_from_the_numbers_is_the_snapshot(context: Context) -> None:
+    """Every state, tracebacks and a history; JSON that is written without values on the way."""
+    queue = context.create_queue()
+    with record_allocations(tracebacks=2, history=100):
+        kept = [queue.alloc_device(1000 * number) for number in range(1, 20)]
+        kept.append(context.alloc_host(77))
+        kept.pop(3).free()
+        finish(queue)
+        kept.pop(5).free()
+        text = "".join(snapshot_json_parts())
+        bare = "".join(snapshot_json_parts(blocks=False))
+        snapshot = take_snapshot()
+    found = Snapshot.from_json(text)
+
+    def at_rest(given: Snapshot) -> Snapshot:
+        """Without what goes on with time."""
+        text = re.sub(r'"seconds": [0-9.e-]+', '"seconds": 1', given.to_json())
+        return Snapshot.from_json(text)
+
+    assert at_rest(found) == at_rest(snapshot)
+    assert {block.state for pool in found.pools for block in blocks(pool)} == {
+        IN_USE, PENDING, IDLE
+    }  # fmt: skip
+    assert any(block.traceback and block.seconds is not None
+               for pool in found.pools for block in blocks(pool))  # fmt: skip
+    assert len(found.history) == 22
+    assert at_rest(Snapshot.from_json(bare)) == at_rest(
+        replace(
+            snapshot,
+            has_blocks=False,
+            history=(),
+            contexts=tuple(
+                replace(each, pools=tuple(
+                    replace(pool, segments=tuple(
+                        replace(segment, blocks=()) for segment in pool.segments))
+                    for pool in each.pools))
+                for each in snapshot.contexts),
+        )
+    )  # fmt: skip
+
+
+def test_a_snapshot_for_a_client_sets_off_no_collection(context: Context) -> None:
+    """A full one stops the whole program, for longer the more objects it has."""
+    queue = context.create_queue()
+    kept = [queue.alloc_device(300) for _ in range(5000)]
+    collections: list[int] = []
+
+    def note(phase: str, details: dict[str, int]) -> None:
+        if phase == "start" and threading.current_thread() is threading.main_thread():
+            collections.append(details["generation"])
+
+    gc.collect()
+    gc.callbacks.append(note)
+    try:
+        nbytes = sum(map(len, snapshot_json_parts()))
+    finally:
+        gc.callbacks.remove(note)
+
+    assert nbytes > 5000 * 50
+    assert len(collections) <= 1
+    assert len(kept) == 5000
 
 
 def changed(change: Callable[[dict[str, object]], object]) -> str:
