@@ -9,11 +9,12 @@ import pytest
 from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.gates import hold
 from tests.helpers.usm import MIB, TIMEOUT_NS, alloc, finish
-from urasync_l0 import Command, Context, Event, Queue, UrError, UsmType
+from urasync_l0 import Command, Context, Event, Queue, ReusePolicy, UrError, UsmType
 from urasync_l0.enums import QueueFlag, UsmPoolFlag
 from urasync_l0.event_profile import EventProfile
 from urasync_l0.result import ProfilingInfoNotAvailableError
 from urasync_l0.software_driver.controls import Controls
+from urasync_l0.ze.handles import handle_value
 from urasync_l0.ze.result import ZeResult
 
 CLOCK = "zeDeviceGetGlobalTimestamps"
@@ -109,6 +110,40 @@ def test_start_is_that_of_the_first_step(
     assert after.wait(TIMEOUT_NS)
     times = fill.profile()
     assert before.profile().end <= times.start < times.end <= after.profile().start
+
+
+def test_end_is_that_of_the_last_step(controls: Controls, profiled: Queue) -> None:
+    """Of a fill of many steps that is held after the first."""
+    handle = handle_value(profiled.handle)
+    allocation = profiled.alloc_device(3 * MIB)
+    appended = controls.list_progress(handle).appended
+    controls.limit_gate(handle, appended + 2)
+    fill = profiled.fill(allocation, b"abc", event=True)
+    assert fill is not None
+    assert controls.wait_completed(handle, appended + 2, TIMEOUT_NS)
+    opened = now(profiled)
+    controls.limit_gate(handle, None)
+    assert fill.wait(TIMEOUT_NS)
+    times = fill.profile()
+    assert times.start <= opened <= times.end
+
+
+def test_waits_of_timed_commands_order_what_comes_later(
+    context: Context, profiled: Queue, queue: Queue
+) -> None:
+    """ORD-5: a barrier that waits brings its queue behind the other, as a plain wait does."""
+    pool = context.create_pool(
+        policy=ReusePolicy(by_polling=False, by_waiting=False, wait_when_exhausted=False)
+    )
+    kept = profiled.alloc_device(64, pool=pool, event=True)
+    first = queue.alloc_device(3 * MIB, pool=pool)
+    address = first.ptr
+    freed = queue.free(first, event=True)
+    assert freed is not None
+    other = profiled.free(kept, wait=(freed,), event=True)
+    assert other is not None
+    again = profiled.alloc_device(3 * MIB, pool=pool)
+    assert again.ptr in (address, kept.ptr), "the run of both, or the other queue's block"
 
 
 def test_waits_come_before_the_start(

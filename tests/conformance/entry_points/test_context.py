@@ -108,6 +108,19 @@ def test_what_depends_on_a_released_context_keeps_it_open(
     assert is_closed(context)
 
 
+def test_memory_without_a_queue_keeps_a_released_context_open(
+    client: Client, device: Device
+) -> None:
+    """It stays readable by its address, until everything goes."""
+    context = client.create_context([device])
+    out: Out[Any] = Out()
+    client.usm_alloc(context, UsmType.HOST, device, 64, out)
+    client.adapter.urContextRelease(context)
+    assert not is_closed(context)
+    context.free(out.value)
+    context.close()
+
+
 def test_deleters_are_called_once_with_the_last_release(client: Client, device: Device) -> None:
     context = client.create_context([device])
     called: list[str] = []

@@ -9,6 +9,7 @@ import pytest
 
 from tests.helpers.entries import Client, waits
 from tests.helpers.failures import fail_each_call
+from tests.helpers.gates import hold
 from tests.helpers.usm import MIB
 from urasync_l0 import (
     Context,
@@ -30,6 +31,27 @@ from urasync_l0.ze import loader
 from urasync_l0.ze.result import ZeResult
 
 SIZE = 3 * MIB
+
+
+@pytest.mark.parametrize("name", ["copy", "time stamp"])
+def test_a_blocking_call_whose_wait_fails_writes_no_event(
+    client: Client, queue: Queue, controls: Controls, name: str
+) -> None:
+    """ERR-1: the cell is written when the call is over."""
+    mem = client.alloc_only(queue, UsmType.DEVICE, 4096)
+    out: Out[Event] = Out()
+    adapter = client.adapter
+    target = bytearray(8)
+    calls: dict[str, Callable[[], None]] = {
+        "copy": lambda: adapter.urEnqueueUSMMemcpy(queue, True, target, mem, 8, 0, None, out),
+        "time stamp": lambda: adapter.urEnqueueTimestampRecordingExp(queue, True, 0, None, out),
+    }
+    controls.fail("zeEventHostSynchronize", 1, int(ZeResult.ERROR_UNKNOWN), times=0)
+    with hold(controls, queue), pytest.raises(UrError):
+        calls[name]()
+    controls.clear_failures()
+    assert not out.is_set
+    client.free_only(queue, mem)
 
 
 @dataclass
