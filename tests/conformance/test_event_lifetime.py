@@ -13,8 +13,8 @@ from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.gates import hold
 from tests.helpers.usm import MIB, TIMEOUT_NS, alloc, finish
 from urasync_l0 import Context, Event, InvalidValueError, Queue, UrError, UsmType
-from urasync_l0.event_source import SLOTS
-from urasync_l0.result import InvalidEventWaitListError
+from urasync_l0.event_source import SLOTS, NativeEvent
+from urasync_l0.result import InvalidEventError, InvalidEventWaitListError
 from urasync_l0.software_driver.controls import Controls
 from urasync_l0.ze import command_list as ze_list
 from urasync_l0.ze import event as ze_event
@@ -188,6 +188,27 @@ def test_released_before_the_wait_is_appended(
         other_queue.alloc_device(64, wait=(event,))
     assert calls.total == 0
     assert pool.used_bytes == 0
+
+
+def test_released_and_taken_again_while_it_is_looked_at(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MT-1: another thread releases the event, and its native event serves the next signal."""
+    event = queue.record()
+    native = event.native
+    real_hold = NativeEvent.hold
+
+    def late_hold(held: NativeEvent) -> bool:
+        monkeypatch.undo()
+        event.release()
+        held.take()
+        return real_hold(held)
+
+    monkeypatch.setattr(NativeEvent, "hold", late_hold)
+    with pytest.raises(InvalidEventError, match="released"):
+        event.is_complete()
+    assert native.let_go(), "whoever has it now is the only one who holds it"
+    finish(queue)
 
 
 def test_markers_of_a_closed_queue_go_at_once(context: Context, queue: Queue) -> None:

@@ -308,3 +308,34 @@ def test_grants_beside_growth_and_trims(adapter: str, expanding: str) -> None:
     held[0].free(), held[1].free()
     """
     assert run_on_two(program, adapter, expanding) == ["[] 0", "True"]
+
+
+def test_one_of_two_peers_refuses(adapter: str) -> None:
+    """ERR-1: memory that comes is resident on all peers or on none, and goes from all or none."""
+    program = """
+    third = context.devices[2]
+    context.enable_peer_access(first, second)
+    context.enable_peer_access(third, second)
+    def resident():
+        return [controls.resident_bytes(each) // MIB for each in range(3)]
+    held = separate(1)
+    before = resident()
+    controls.fail("zeContextMakeMemoryResident", 2, OUT_OF_DEVICE_MEMORY)
+    with Calls() as calls:
+        print(refused(theirs.alloc_device, 20 * MIB))
+    print(before, resident() == before, calls.residency)
+    controls.clear_failures()
+    held[0].free()
+    assert theirs.finish(20 * SECOND)
+    controls.fail("zeContextEvictMemory", 2, OUT_OF_DEVICE_MEMORY)
+    print(refused(pool.trim_to, 0))
+    print(resident(), pool.reserved_bytes // MIB)
+    controls.clear_failures()
+    pool.trim_to(0)
+    """
+    assert run_on_two(program, adapter, "on", URASYNC_L0_SOFTWARE_DEVICES="3") == [
+        "OUT_OF_DEVICE_MEMORY",
+        "[4, 0, 4] True [2, 1]",
+        "OUT_OF_DEVICE_MEMORY",
+        "[2, 0, 2] 2",
+    ]

@@ -44,6 +44,7 @@ def check_heap(heap: Heap) -> None:
         assert block.views[0] is heap.views[block.order]
         assert block.stamp <= heap.views[block.order].newest_stamp
         assert len(set(block.views)) == len(block.views)
+        assert all(heap.views[view.order] is view for view in block.views), "a view that is gone"
     assert all(not block.views for block in blocks if block.state is not BlockState.PENDING)
     for view in heap.views.values():
         stamps = [block.stamp for block in view.pending]

@@ -363,6 +363,21 @@ def test_queue_closed_while_others_see_its_memory(program: Program) -> None:
     pool.check()
 
 
+def test_queue_of_a_lost_device_closed_while_it_sees_memory_of_others(program: Program) -> None:
+    """LIFE-2: nothing waited for it, so what it saw of the others' memory is pending still; it is
+    forgotten there all the same."""
+    pool, a, b = program.pool(), program.queue(), program.queue()
+    first, _ = allocated(program, pool, a, PAGE, 2)
+    program.free(a, first)
+    b.append_wait(a.append_marker())
+    program.alloc(pool, b, 4 * PAGE)
+    assert [view.order for view in first.views] == [a.order, b.order]
+    b.order.close()
+    program.alloc(pool, a, 4 * PAGE)
+    assert [view.order for view in first.views] == [a.order]
+    pool.check()
+
+
 def test_free_on_another_queue_after_the_allocating_one_closed(program: Program) -> None:
     """LIFE-3: the freeing queue alone decides; the memory is its own at once."""
     pool, a, b = program.pool(), program.queue(), program.queue()
