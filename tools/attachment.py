@@ -7,12 +7,19 @@ import json
 import os
 import pwd
 import socket
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from urasync_l0.snapshot import Snapshot, SnapshotError, read_snapshot
-from urasync_l0.socket_folder import PoolSocket, SocketFolderError, peer_user, pool_sockets
+from urasync_l0.socket_folder import (
+    PoolSocket,
+    SocketFolderError,
+    peer_user,
+    pool_sockets,
+    socket_folders,
+)
 from urasync_l0.tools.failure import ToolError
 
 Source = Callable[[bool], Snapshot]
@@ -21,6 +28,7 @@ Source = Callable[[bool], Snapshot]
 ANSWER_SECONDS = 20.0
 LARGEST_ANSWER = 1 << 30
 _LONGEST_HEADER = 4096
+_PAUSE_SECONDS = 0.02
 
 _OFFER = "start it with URASYNC_L0_POOL_SOCKET=1, or call urasync_l0.serve_pools() in it"
 
@@ -45,14 +53,7 @@ def find_source(target: str | None) -> Source:
 
 def serving_processes() -> list[PoolSocket]:
     """The running processes of this user that offer their pools. Forgets those that are gone."""
-    found: list[PoolSocket] = []
-    for each in _sockets():
-        if Path(f"/proc/{each.pid}").exists():
-            found.append(each)
-        else:
-            with suppress(OSError):
-                each.path.unlink()
-    return found
+    return [each for each in _sockets() if _is_served(each)]
 
 
 def require_pools(snapshot: Snapshot) -> Snapshot:
@@ -95,9 +96,27 @@ def _process(found: PoolSocket) -> Source:
     return lambda blocks: ask(found, blocks=blocks)
 
 
-def _sockets() -> list[PoolSocket]:
+def _is_served(found: PoolSocket) -> bool:
+    """Whether somebody listens at a socket; removes one that a process left which is gone, even if
+    another has its number by now."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.setblocking(False)
+        try:
+            connection.connect(str(found.path))
+        except ConnectionRefusedError:
+            with suppress(OSError):
+                found.path.unlink()
+            return False
+        except FileNotFoundError:
+            return False
+        except OSError:  # too busy at the moment, say: `ask` tells
+            return True
+    return True
+
+
+def _sockets(pid: int | None = None) -> list[PoolSocket]:
     try:
-        return pool_sockets()
+        return pool_sockets(pid)
     except SocketFolderError as error:
         raise ToolError(f"No process can be found: {error}.") from None
 
@@ -107,7 +126,7 @@ def _only() -> PoolSocket:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise ToolError(f"No process of yours offers its pools; {_OFFER}.")
+        raise ToolError(f"No process of yours offers its pools; {_OFFER}. {_looked()}")
     raise ToolError(f"Several processes offer their pools; name one of {_list(found)}.")
 
 
@@ -119,7 +138,9 @@ def _by_name(name: str) -> PoolSocket:
         return found[0]
     if found:
         raise ToolError(f"Several processes are called {name}; name one of {_list(found)}.")
-    others = f"There are {_list(running)}." if running else f"To see a process, {_OFFER}."
+    others = (
+        f"There are {_list(running)}." if running else f"To see a process, {_OFFER}. {_looked()}"
+    )
     file = (
         f"The file {name!r} is no snapshot" if Path(name).exists() else f"There is no file {name!r}"
     )
@@ -136,10 +157,10 @@ def _by_number(pid: int) -> PoolSocket:
             f"Process {pid} belongs to {_user(owner)}, and you are {_user(os.geteuid())}; a "
             "process shows its pools to its own user only."
         )
-    for each in _sockets():
-        if each.pid == pid:
+    for each in _sockets(pid):
+        if each.pid == pid and _is_served(each):
             return each
-    raise ToolError(f"Process {pid} ({_command(pid)}) offers no pools; {_OFFER}.")
+    raise ToolError(f"Process {pid} ({_command(pid)}) offers no pools; {_OFFER}. {_looked(pid)}")
 
 
 def ask(found: PoolSocket, *, blocks: bool) -> Snapshot:
@@ -154,7 +175,7 @@ def ask(found: PoolSocket, *, blocks: bool) -> Snapshot:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(ANSWER_SECONDS)
-        connection.connect(str(found.path))
+        _connect(connection, found)
         if peer_user(connection) != os.geteuid():
             raise ToolError(f"{found.path} is served by another user; nothing was asked.")
         request = json.dumps({"request": "snapshot", "blocks": blocks})
@@ -169,12 +190,27 @@ def ask(found: PoolSocket, *, blocks: bool) -> Snapshot:
         raise ToolError(f"{who} is gone, or offers its pools no longer.") from None
     except PermissionError:
         raise ToolError(f"{who} is not yours: {found.path} cannot be opened.") from None
+    except OSError as error:
+        raise ToolError(f"{who} cannot be asked over {found.path}: {error.strerror}.") from None
     finally:
         connection.close()
     try:
         return Snapshot.from_json(body, f"the answer of process {found.pid}")
     except SnapshotError as error:
         raise ToolError(f"{who} runs another version: {error}.") from None
+
+
+def _connect(connection: socket.socket, found: PoolSocket) -> None:
+    """Connect; when too many others wait to be served, try again as long as an answer may take."""
+    end = time.monotonic() + ANSWER_SECONDS
+    while True:
+        try:
+            connection.connect(str(found.path))
+            return
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise TimeoutError from None
+            time.sleep(_PAUSE_SECONDS)
 
 
 def _answer(connection: socket.socket, who: str) -> bytes:
@@ -199,6 +235,10 @@ def _answer(connection: socket.socket, who: str) -> bytes:
 
 def _nonsense(who: str) -> str:
     return f"{who} answers with something that is no snapshot."
+
+
+def _looked(pid: int | None = None) -> str:
+    return f"Looked in {', '.join(map(str, socket_folders(pid)))}."
 
 
 def _list(found: list[PoolSocket]) -> str:

@@ -59,16 +59,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = _parser().parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = parsed.run
     try:
-        return run(parsed)
+        status = run(parsed)
+        sys.stdout.flush()
+        return status
     except (ToolError, UrError) as error:
         print(f"urasync-pools: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Who read the output has seen enough. What is still buffered must not be tried again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Who read the output has seen enough.
+        _drop_output()
         return 0
+    except OSError as error:
+        _drop_output()
+        reason = error.strerror or str(error)
+        print(f"urasync-pools: The output cannot be written: {reason}.", file=sys.stderr)
+        return FAILED
+
+
+def _drop_output() -> None:
+    """What is still buffered must not be tried again at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 # -- the commands ----------------------------------------------------------------------------------

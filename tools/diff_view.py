@@ -15,8 +15,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from urasync_l0.pool.statistics import PoolStatistics
-from urasync_l0.snapshot import IN_USE, PoolSnapshot, Snapshot
+from urasync_l0.snapshot import IN_USE, PoolSnapshot, PoolStatistics, Snapshot
 from urasync_l0.tools.layout import FittingTable, Layout, counted
 from urasync_l0.tools.pool_findings import blocks_of
 from urasync_l0.tools.show_view import heading

@@ -13,7 +13,15 @@ import pickle
 from bisect import bisect_right
 from typing import Any
 
-from urasync_l0.snapshot import IDLE, IN_USE, PENDING, BlockSnapshot, SegmentSnapshot, Snapshot
+from urasync_l0.snapshot import (
+    IDLE,
+    IN_USE,
+    PENDING,
+    BlockSnapshot,
+    HistoryEntry,
+    SegmentSnapshot,
+    Snapshot,
+)
 
 _STATES = {IN_USE: "active_allocated", PENDING: "active_pending_free", IDLE: "inactive"}
 _PROTOCOL = 4
@@ -22,16 +30,13 @@ _PROTOCOL = 4
 def torch_snapshot(snapshot: Snapshot) -> bytes:
     """The snapshot as the pickle that the viewer opens; times in microseconds."""
     host = max((len(context.devices) for context in snapshot.contexts), default=0)
-    device_of: dict[int, int] = {}
-    segments: list[dict[str, Any]] = []
-    for pool in snapshot.pools:
-        for segment in pool.segments:
-            device = host if segment.device is None else segment.device
-            device_of.setdefault(pool.id, device)
-            segments.extend(
-                _segment(segment, start, end, device, pool.id) for start, end in segment.regions
-            )
-    segments.extend(_gone(snapshot, device_of))
+    segments = [
+        _segment(segment, start, end, host if segment.device is None else segment.device, pool.id)
+        for pool in snapshot.pools
+        for segment in pool.segments
+        for start, end in segment.regions
+    ]
+    segments.extend(_gone(snapshot, host))
     traces: list[list[dict[str, Any]]] = [[] for _ in range(host + 1)]
     for entry in snapshot.history:
         plain = {
@@ -41,7 +46,7 @@ def torch_snapshot(snapshot: Snapshot) -> bytes:
             "time_us": entry.nanoseconds // 1000,
             "frames": _frames(entry.traceback),
         }
-        trace = traces[device_of.get(entry.pool, 0)]
+        trace = traces[_device(entry, host)]
         if entry.op == "allocate":
             trace.append({"action": "alloc", **plain})
         else:
@@ -52,7 +57,15 @@ def torch_snapshot(snapshot: Snapshot) -> bytes:
     )
 
 
-def _gone(snapshot: Snapshot, device_of: dict[int, int]) -> list[dict[str, Any]]:
+def _device(entry: HistoryEntry, host: int) -> int:
+    """The device whose record an entry belongs to: memory of no known kind is taken for device 0's,
+    as is that of a device which is not there any more."""
+    if entry.kind is not None and entry.device is None:
+        return host
+    return entry.device if entry.device is not None and entry.device < host else 0
+
+
+def _gone(snapshot: Snapshot, host: int) -> list[dict[str, Any]]:
     """Segments for what was recorded at addresses that are not mapped any more."""
     mapped = sorted(
         region for pool in snapshot.pools for segment in pool.segments for region in segment.regions
@@ -60,7 +73,7 @@ def _gone(snapshot: Snapshot, device_of: dict[int, int]) -> list[dict[str, Any]]
     starts = [start for start, _ in mapped]
     gone: list[list[int]] = []
     for address, size, device in sorted(
-        {(each.address, each.size, device_of.get(each.pool, 0)) for each in snapshot.history}
+        {(each.address, each.size, _device(each, host)) for each in snapshot.history}
     ):
         at = bisect_right(starts, address) - 1
         if at >= 0 and address < mapped[at][1]:

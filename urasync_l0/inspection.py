@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from urasync_l0.context import open_contexts
 from urasync_l0.enums import UsmType
@@ -32,17 +32,31 @@ from urasync_l0.snapshot import (
     ContextSnapshot,
     DeviceSnapshot,
     HistoryEntry,
+    Kind,
     PendingSnapshot,
     PoolSnapshot,
     QueueSnapshot,
     SegmentSnapshot,
     Snapshot,
+    State,
 )
 
-_Block = tuple[int, int, str, int, int | None, int, int | None, float | None, tuple[str, ...]]
+_Block = tuple[int, int, State, int, int | None, int, int | None, float | None, tuple[str, ...]]
 """The fields of a `BlockSnapshot`, in their order."""
 
-_Entry = tuple[int, str, int, int, int, int, tuple[str, ...]]
+_Entry = tuple[
+    int,
+    Literal["allocate", "free"],
+    int,
+    int,
+    int,
+    int,
+    tuple[str, ...],
+    Kind,
+    int | None,
+]
+"""Those of a `HistoryEntry`."""
+
 _ENTRY = tuple(field.name for field in fields(HistoryEntry))
 
 if TYPE_CHECKING:
@@ -160,8 +174,8 @@ class _Look:
         bounds = iter(copy.regions)
         blocks = self._blocks_of(copy, births, no_queue) if whole else ()
         made = SegmentSnapshot(
-            kind=UsmType(kind).name.lower(),
-            device=device if device >= 0 else None,
+            kind=_kind(kind),
+            device=_device(device),
             address=copy.address,
             size=copy.size,
             page_size=copy.page_size,
@@ -200,7 +214,27 @@ class _Look:
         if self._recording is None or not self._blocks:
             return
         for each in self._recording.history.copy():
-            yield (*each[:6], as_text(each.frames))
+            kind, device = each.key
+            yield (
+                each.nanoseconds,
+                each.op,
+                each.pool,
+                each.address,
+                each.size,
+                each.queue,
+                as_text(each.frames),
+                _kind(kind),
+                _device(device),
+            )
+
+
+def _kind(kind: UsmType) -> Kind:
+    return cast(Kind, UsmType(kind).name.lower())
+
+
+def _device(index: int) -> int | None:
+    """The index of a device in its context, where host memory has -1."""
+    return index if index >= 0 else None
 
 
 def _block_json(block: _Block) -> str:

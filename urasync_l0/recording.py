@@ -18,11 +18,11 @@ from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from urasync_l0.enums import UsmType
 from urasync_l0.numbering import number_of
-from urasync_l0.pool import Block, Mark, QueueOrder
+from urasync_l0.pool import Block, HeapKey, Mark, QueueOrder
 from urasync_l0.pool.observer import observe_registries
 from urasync_l0.result import InvalidOperationError, InvalidValueError
 from urasync_l0.trace_writer import ALLOCATE, FREE, SIGNAL, SYNCHRONISE, WAIT, TraceWriter
@@ -30,6 +30,8 @@ from urasync_l0.trace_writer import ALLOCATE, FREE, SIGNAL, SYNCHRONISE, WAIT, T
 KINDS = {kind.name.lower(): kind for kind in (UsmType.DEVICE, UsmType.SHARED, UsmType.HOST)}
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _TOOLS = os.path.join(_OURS, "tools", "")  # their demonstration is a program like any other
+_STARTERS = (threading.__file__, "<frozen runpy>")
+"""Code that starts threads or scripts: at the outer end of every traceback, and of no use there."""
 
 
 class Origin(NamedTuple):
@@ -44,8 +46,9 @@ class Seen(NamedTuple):
     """One allocation or free that a recording saw."""
 
     nanoseconds: int
-    op: str
+    op: Literal["allocate", "free"]
     pool: int
+    key: HeapKey
     address: int
     size: int
     queue: int
@@ -108,8 +111,10 @@ class Recording:
         frames = _frames(sys._getframe(1), self._depth) if self._depth else ()
         address = block.address
         self.origins[address] = Origin(block.born, now, frames)
-        pool = number_of(block.heap.pool)
-        self.history.append(Seen(now, "allocate", pool, address, block.size, order.id, frames))
+        heap = block.heap
+        pool = number_of(heap.pool)
+        size = block.size
+        self.history.append(Seen(now, "allocate", pool, heap.key, address, size, order.id, frames))
         if self._traces(block):
             self._put((ALLOCATE, address, block.requested, order.id))
 
@@ -126,8 +131,9 @@ class Recording:
 
     def _released(self, block: Block, queue: int) -> None:
         now = time.monotonic_ns() - self.began
-        pool = number_of(block.heap.pool)
-        self.history.append(Seen(now, "free", pool, block.address, block.size, queue, ()))
+        heap = block.heap
+        pool = number_of(heap.pool)
+        self.history.append(Seen(now, "free", pool, heap.key, block.address, block.size, queue, ()))
         if self._traces(block):
             self._put((FREE, block.address, 0, queue))
 
@@ -231,7 +237,7 @@ def _frames(frame: FrameType | None, depth: int) -> tuple[tuple[str, int, str], 
     while frame is not None and len(found) < depth:
         code = frame.f_code
         file = code.co_filename
-        if not file.startswith(_OURS) or file.startswith(_TOOLS):
+        if file not in _STARTERS and (not file.startswith(_OURS) or file.startswith(_TOOLS)):
             found.append((file, frame.f_lineno, code.co_name))
         frame = frame.f_back
     return tuple(found)

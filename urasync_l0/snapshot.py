@@ -12,22 +12,26 @@ a default, and those that a reader does not know are passed over.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from urasync_l0.pool.statistics import PoolStatistics
+from urasync_l0.pool.statistics import PoolStatistics as PoolStatistics  # a part of the values
 
 FORMAT = "urasync_l0 pool snapshot"
 SCHEMA = 1
 
-IN_USE = "in use"
-PENDING = "pending"
-IDLE = "idle"
-STATES = (IN_USE, PENDING, IDLE)
+State = Literal["in use", "pending", "idle"]
+Kind = Literal["device", "shared", "host"]
+
+IN_USE: State = "in use"
+PENDING: State = "pending"
+IDLE: State = "idle"
+STATES: tuple[State, ...] = (IN_USE, PENDING, IDLE)
 """States of a block, in the order of the pool core's own numbers for them."""
 
 
@@ -41,7 +45,6 @@ class BlockSnapshot:
 
     Attributes
     ----------
-    state : "in use", "pending" or "idle".
     requested : what the caller asked for; 0 unless in use.
     queue : id of the queue that allocated a block in use, or freed a pending one; None where the
         host did so itself, and for idle blocks.
@@ -54,7 +57,7 @@ class BlockSnapshot:
 
     address: int
     size: int
-    state: str
+    state: State
     requested: int = 0
     queue: int | None = None
     stamp: int = 0
@@ -74,7 +77,6 @@ class SegmentSnapshot:
 
     Attributes
     ----------
-    kind : "device", "shared" or "host".
     device : index of the device in its context; None for host memory.
     page_size : the step in which memory is mapped; 0 when all is one allocation of the driver.
     is_pooled : False for an allocation that is too large for its pool and has its own memory.
@@ -83,7 +85,7 @@ class SegmentSnapshot:
     blocks : in the order of addresses; empty when the snapshot was taken without.
     """
 
-    kind: str
+    kind: Kind
     device: int | None
     address: int
     size: int
@@ -181,17 +183,20 @@ class HistoryEntry:
     Attributes
     ----------
     nanoseconds : since the recording began.
-    op : "allocate" or "free".
     traceback : of an allocation, innermost frame first.
+    kind : None in snapshots of versions that did not note it.
+    device : index of the device in its context; None for host memory.
     """
 
     nanoseconds: int
-    op: str
+    op: Literal["allocate", "free"]
     pool: int
     address: int
     size: int
     queue: int
     traceback: tuple[str, ...] = ()
+    kind: Kind | None = None
+    device: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +249,7 @@ class Snapshot:
         Raises
         ------
         SnapshotError
-            It is cut, is no snapshot, has another schema, or a field of a wrong type.
+            It is cut, is no snapshot, has another schema, or a field that cannot be.
         """
         return _decode_document(text, source)
 
@@ -318,6 +323,8 @@ def _decode_document(text: str | bytes, source: str) -> Snapshot:
     except RecursionError:
         raise SnapshotError(f"{source} is no snapshot: it is nested too deeply") from None
     except ValueError as error:
+        if not text.strip():
+            raise SnapshotError(f"{source} is empty: what should be in it was cut") from None
         if text[:1] in ("{", b"{") and isinstance(error, json.JSONDecodeError) and _at_end(error):
             raise SnapshotError(f"{source} is cut: it ends after {len(text)} bytes") from None
         raise SnapshotError(f"{source} is no snapshot: it is not JSON ({error})") from None
@@ -343,6 +350,8 @@ def _at_end(error: json.JSONDecodeError) -> bool:
 
 _Value = TypeVar("_Value")
 
+_LARGEST = 2**64 - 1
+
 
 @cache
 def _types(kind: type) -> tuple[tuple[str, Any, bool], ...]:
@@ -354,7 +363,8 @@ def _types(kind: type) -> tuple[tuple[str, Any, bool], ...]:
 
 
 def _decode(kind: type[_Value], value: Any, where: str, source: str) -> _Value:
-    """Make a value of a dataclass from plain data, with every field's type looked at."""
+    """Make a value of a dataclass from plain data, with every field looked at: its type, that
+    numbers are none that no address, size, count or time can be, and where segments are mapped."""
     if not isinstance(value, dict):
         raise _wrong(value, where, "an object", source)
     made: dict[str, Any] = {}
@@ -363,13 +373,37 @@ def _decode(kind: type[_Value], value: Any, where: str, source: str) -> _Value:
             made[name] = _decode_field(hint, value[name], f"{where}.{name}", source)
         elif needed:
             raise SnapshotError(f"{source} is no snapshot: {where} has no {name!r}")
-    return kind(**made)
+    result = kind(**made)
+    if isinstance(result, SegmentSnapshot):
+        _check_segment(result, where, source)
+    return result
+
+
+def _check_segment(segment: SegmentSnapshot, where: str, source: str) -> None:
+    """Regions follow each other inside the segment, and every block lies in one."""
+    end = segment.address
+    for number, region in enumerate(segment.regions):
+        if not end <= region[0] < region[1] <= segment.address + segment.size:
+            expected = f"a region after {end:#x} in the segment"
+            raise _wrong(list(region), f"{where}.regions[{number}]", expected, source)
+        end = region[1]
+    regions = iter(segment.regions)
+    start, end = next(regions, (0, 0))
+    at = start
+    for number, block in enumerate(segment.blocks):
+        if at == end:
+            start, end = next(regions, (0, 0))
+            at = start
+        if block.address != at or not at < block.end <= end:
+            expected = f"a block from {at:#x} on, in a region that ends at {end:#x}"
+            raise _wrong([block.address, block.size], f"{where}.blocks[{number}]", expected, source)
+        at = block.end
 
 
 def _decode_field(hint: Any, value: Any, where: str, source: str) -> Any:
     if is_dataclass(hint):
         return _decode(hint, value, where, source)  # type: ignore[arg-type]
-    if isinstance(hint, UnionType):
+    if get_origin(hint) in (UnionType, Union):
         if value is None and NoneType in get_args(hint):
             return None
         (hint,) = (each for each in get_args(hint) if each is not NoneType)
@@ -389,11 +423,17 @@ def _decode_field(hint: Any, value: Any, where: str, source: str) -> Any:
             _decode_field(item, each, where, source)
             for item, each in zip(inner, value, strict=True)
         )
+    if get_origin(hint) is Literal:
+        if value not in get_args(hint):
+            raise _wrong(value, where, " or ".join(map(repr, get_args(hint))), source)
+        return value
     if hint is float and type(value) is int:
-        return float(value)
+        value = float(value) if abs(value) <= _LARGEST else math.inf
     if type(value) is not hint:
         names = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
         raise _wrong(value, where, names[hint], source)
+    if hint in (int, float) and not 0 <= value <= _LARGEST:
+        raise _wrong(value, where, "a number from 0 to 2**64 - 1", source)
     return value
 
 

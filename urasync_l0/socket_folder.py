@@ -4,6 +4,9 @@
 The folder is in the user's runtime folder (``XDG_RUNTIME_DIR``), or, where there is none, in the
 folder for temporary files with the user's number in its name. It belongs to the user and nobody
 else may enter it; one that does not look so is refused, as somebody else may have made it.
+
+A program that was started elsewhere (by a service, in a container's shell) may have another
+environment than who looks for it, so one looks in all these places.
 """
 
 from __future__ import annotations
@@ -19,6 +22,12 @@ from pathlib import Path
 
 _NAME = re.compile(r"(\d{1,10})\.(.+)\.sock")
 _LONGEST_NAME = 40
+
+RUNTIME_FOLDERS = Path("/run/user")
+"""Where systemd makes the runtime folder of each user, named by number."""
+
+TEMPORARY_FOLDER = Path("/tmp")
+"""The folder for temporary files where no setting names another."""
 
 
 class SocketFolderError(OSError):
@@ -40,6 +49,36 @@ def socket_folder() -> Path:
     if runtime and os.path.isabs(runtime):
         return Path(runtime) / "urasync-l0"
     return Path(tempfile.gettempdir()) / f"urasync-l0-{os.geteuid()}"
+
+
+def socket_folders(pid: int | None = None) -> list[Path]:
+    """Where this user's processes may have their sockets: the own folder first.
+
+    Parameters
+    ----------
+    pid
+        A process whose environment is looked at as well.
+    """
+    environment = _environment(pid) if pid is not None else {}
+    user = os.geteuid()
+    runtimes = (RUNTIME_FOLDERS / str(user), environment.get("XDG_RUNTIME_DIR", ""))
+    temporary = (tempfile.gettempdir(), TEMPORARY_FOLDER, environment.get("TMPDIR", ""))
+    folders = [
+        socket_folder(),
+        *(Path(each) / "urasync-l0" for each in runtimes if os.path.isabs(each)),
+        *(Path(each) / f"urasync-l0-{user}" for each in temporary if os.path.isabs(each)),
+    ]
+    return list(dict.fromkeys(folders))
+
+
+def _environment(pid: int) -> dict[str, str]:
+    """The environment that a process was started with; empty if that cannot be known."""
+    try:
+        data = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return {}
+    pairs = (os.fsdecode(each).partition("=") for each in data.split(b"\0"))
+    return {name: value for name, _, value in pairs}
 
 
 def make_socket_folder() -> Path:
@@ -75,23 +114,30 @@ def check_socket_folder(folder: Path) -> None:
         )
 
 
-def pool_sockets() -> list[PoolSocket]:
-    """The sockets in the folder, those of processes that are gone too, by number of process.
+def pool_sockets(pid: int | None = None) -> list[PoolSocket]:
+    """The sockets in `socket_folders`, those of processes that are gone too, by number of process.
 
     Raises
     ------
     SocketFolderError
-        The folder is not the user's alone.
+        There are none, and a folder is not the user's alone, so that there may be some in it.
     """
-    folder = socket_folder()
-    if not folder.exists():
-        return []
-    check_socket_folder(folder)
     found: list[PoolSocket] = []
-    for path in folder.iterdir():
-        parts = _NAME.fullmatch(path.name)
-        if parts is not None:
-            found.append(PoolSocket(int(parts[1]), parts[2], path))
+    problem: SocketFolderError | None = None
+    for folder in socket_folders(pid):
+        if not folder.exists():
+            continue
+        try:
+            check_socket_folder(folder)
+        except SocketFolderError as error:
+            problem = problem or error
+            continue
+        for path in folder.iterdir():
+            parts = _NAME.fullmatch(path.name)
+            if parts is not None:
+                found.append(PoolSocket(int(parts[1]), parts[2], path))
+    if problem is not None and not found:
+        raise problem
     return sorted(found, key=lambda each: each.pid)
 
 

@@ -35,8 +35,17 @@ def follow(environment: Mapping[str, str]) -> None:
         value = environment.get(name, "")
         if value not in ("", "0"):
             _attempt(name, value, start)
-    if any(environment.get(name, "") not in ("", "0") for name in (RECORD, TRACEBACKS, HISTORY)):
-        _attempt(RECORD, environment.get(RECORD, ""), lambda path: _record(path, environment))
+    path = environment.get(RECORD, "")
+    path = "" if path == "0" else path
+    tracebacks, history = _number(environment, TRACEBACKS), _number(environment, HISTORY)
+    for name, is_asked in ((RECORD, path), (TRACEBACKS, tracebacks), (HISTORY, history)):
+        if is_asked:
+            _attempt(
+                name,
+                environment[name],
+                lambda _: record_allocations(path or None, tracebacks=tracebacks, history=history),
+            )
+            break
 
 
 def _attempt(name: str, value: str, start: Callable[[str], object]) -> None:
@@ -62,18 +71,16 @@ def _on_signal(value: str) -> None:
     write_snapshot_on_signal(path, number)
 
 
-def _record(path: str, environment: Mapping[str, str]) -> None:
-    record_allocations(
-        path or None,
-        tracebacks=_whole(environment, TRACEBACKS),
-        history=_whole(environment, HISTORY),
-    )
+def _number(environment: Mapping[str, str], name: str) -> int:
+    """A whole number, 0 if there is none; one that cannot be followed is a warning."""
+    numbers: list[int] = []
+    _attempt(name, environment.get(name, ""), lambda text: numbers.append(_whole(text or "0")))
+    return sum(numbers)
 
 
-def _whole(environment: Mapping[str, str], name: str) -> int:
-    text = environment.get(name, "") or "0"
+def _whole(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise ValueError(f"{name} is {text!r}, no whole number")
+        raise ValueError(f"{text!r} is no whole number of at most nine digits")
     return int(text)
 
 

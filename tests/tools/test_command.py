@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import pty
+import signal
 import subprocess
 import sys
 import tomllib
@@ -22,7 +23,7 @@ from rich.console import Console
 from benchmarks.bundled_traces import TRACES
 from tests.tools.snapshots import BASE, FRAMES, KIB, MIB, SNAPSHOT, later
 from tests.tools.watched_process import ROOT, TIMEOUT_SECONDS, run_tool
-from urasync_l0.snapshot import HistoryEntry, Snapshot
+from urasync_l0.snapshot import HistoryEntry, SegmentSnapshot, Snapshot
 from urasync_l0.tools import command
 from urasync_l0.tools.failure import ToolError
 from urasync_l0.tools.layout import Layout
@@ -154,6 +155,41 @@ def test_wrong_arguments(
 def test_a_replay_needs_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["replay"]) == command.FAILED
     assert "Name a trace, a log of RMM" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["show"], ["map"], ["export"], ["watch", "-n", "2"]])
+def test_an_output_that_is_full_is_said(file: str, arguments: list[str], tmp_path: Path) -> None:
+    program = "import sys; from urasync_l0.tools.command import main; sys.exit(main())"
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", program, *arguments, file],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    expected = "urasync-pools: The output cannot be written: No space left on device.\n"
+    assert (done.returncode, done.stderr) == (command.FAILED, expected)
+
+
+def test_ctrl_c_ends_the_watch_without_a_traceback(file: str) -> None:
+    program = "import sys; from urasync_l0.tools.command import main; sys.exit(main())"
+    with subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", program, "watch", file, "-s", "0.05"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as tool:
+        assert tool.stdout is not None
+        assert tool.stderr is not None
+        tool.stdout.readline()
+        tool.send_signal(signal.SIGINT)
+        tool.stdout.read()
+        assert tool.stderr.read() == ""
+        assert tool.wait(TIMEOUT_SECONDS) == command.INTERRUPTED
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(file: str, tmp_path: Path) -> None:
@@ -314,6 +350,28 @@ def test_the_form_of_pytorchs_viewer() -> None:
         assert sum(block["size"] for block in each["blocks"]) == each["total_size"]
     actions = [each["action"] for each in data["device_traces"][0]]
     assert actions == ["alloc", "alloc", "free_requested", "free_completed"]
+
+
+def test_host_memory_is_a_device_of_its_own_in_the_viewers_form() -> None:
+    """A pool may have memory of several kinds; each record is with the segments of its kind."""
+    host = SegmentSnapshot("host", None, 0x20000000, MIB, regions=((0x20000000, 0x20000000 + MIB),))
+    (context,) = SNAPSHOT.contexts
+    pool = replace(context.pools[0], segments=(*context.pools[0].segments, host))
+    history = (
+        HistoryEntry(1000, "allocate", 1, BASE, MIB, 1, kind="device", device=0),
+        HistoryEntry(2000, "allocate", 1, 0x20000000, MIB, 1, kind="host"),
+        HistoryEntry(3000, "allocate", 1, 0x30000000, MIB, 1, kind="host"),
+        HistoryEntry(4000, "free", 1, 0x30000000, MIB, 1, kind="host"),
+    )
+    contexts = (replace(context, pools=(pool,)),)
+    form = torch_snapshot(replace(SNAPSHOT, contexts=contexts, history=history))
+    data = load_plain_pickle(form)
+
+    on_host = [each["address"] for each in data["segments"] if each["device"] == 1]
+    assert on_host == [0x20000000, 0x30000000]
+    device, host_trace = data["device_traces"]
+    assert [each["addr"] for each in device] == [BASE]
+    assert [each["addr"] for each in host_trace] == [0x20000000, *[0x30000000] * 3]
 
 
 def test_every_recorded_address_lies_in_a_segment_of_the_viewers_form() -> None:

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ from tests.tools.watched_process import (
     run_tool,
     watched_process,
 )
-from urasync_l0 import pool_service
+from urasync_l0 import pool_service, socket_folder
 from urasync_l0.pool_service import LONGEST_REQUEST, MOST_CLIENTS
 from urasync_l0.snapshot import IN_USE, Snapshot
 from urasync_l0.socket_folder import (
@@ -34,6 +35,7 @@ from urasync_l0.socket_folder import (
     pool_sockets,
     socket_path,
 )
+from urasync_l0.tools import attachment
 from urasync_l0.tools.attachment import ask, find_source, serving_processes
 from urasync_l0.tools.failure import ToolError
 
@@ -41,11 +43,24 @@ MIB = 1 << 20
 NOBODY = 65534
 
 
+root_only = pytest.mark.skipif(
+    os.geteuid() != 0, reason="only root can become another user for this test"
+)
+
+
 @pytest.fixture
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A runtime folder of the test's own; paths of sockets must be short."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    leave_the_users_own_processes_out(tmp_path, monkeypatch)
     return tmp_path
+
+
+def leave_the_users_own_processes_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests may have processes that offer their pools."""
+    monkeypatch.setattr(socket_folder, "RUNTIME_FOLDERS", folder / "run")
+    monkeypatch.setattr(socket_folder, "TEMPORARY_FOLDER", folder)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
 
 @pytest.fixture
@@ -253,6 +268,127 @@ def test_nobody_to_look_at(runtime: Path) -> None:
         find_source("train")
 
 
+def test_the_folders_that_were_looked_in_are_named(runtime: Path) -> None:
+    with pytest.raises(ToolError) as caught:
+        find_source(None)
+    user = os.geteuid()
+    assert str(caught.value).endswith(
+        f"Looked in {runtime}/urasync-l0, {runtime}/run/{user}/urasync-l0, "
+        f"{runtime}/urasync-l0-{user}."
+    )
+
+
+@pytest.mark.parametrize("setting", ["XDG_RUNTIME_DIR", "TMPDIR"])
+def test_a_process_with_another_runtime_folder(
+    runtime: Path, tmp_path_factory: pytest.TempPathFactory, setting: str
+) -> None:
+    """By its number it is found in the folder that its own environment names."""
+    other = tmp_path_factory.mktemp("other")
+    settings = {"XDG_RUNTIME_DIR": "", setting: str(other), "URASYNC_L0_POOL_SOCKET": "1"}
+    with watched_process(runtime, **settings) as watched:
+        watched.do("start()")
+        assert find_source(str(watched.pid))(False).pid == watched.pid
+        with pytest.raises(ToolError, match=r"^No process of yours"):
+            find_source(None)
+
+
+@pytest.mark.parametrize("place", ["run", "temporary"])
+def test_usual_folders(runtime: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    """By name too: as when one of the two was started without the user's session."""
+    user = os.geteuid()
+    elsewhere = runtime / "run" / str(user) if place == "run" else runtime
+    elsewhere.mkdir(parents=True, exist_ok=True)
+    settings = {"run": "XDG_RUNTIME_DIR", "temporary": "TMPDIR"}
+    environment = {"XDG_RUNTIME_DIR": "", settings[place]: str(elsewhere)}
+    with watched_process(runtime, URASYNC_L0_POOL_SOCKET="1", **environment) as watched:
+        watched.do("start()")
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime / "mine"))
+        assert find_source("train")(False).pid == watched.pid
+
+
+@root_only
+def test_a_folder_of_another_user_is_refused(runtime: Path) -> None:
+    """Somebody else could make it first, and answer in our name."""
+    folder = runtime / "urasync-l0"
+    folder.mkdir(mode=0o700)
+    os.chown(folder, NOBODY, NOBODY)
+    with pytest.raises(SocketFolderError, match=rf"belongs to user {NOBODY}, not to you"):
+        check_socket_folder(folder)
+    with pytest.raises(SocketFolderError, match=rf"belongs to user {NOBODY}, not to you"):
+        pool_service.PoolService("here")
+
+
+def test_a_socket_whose_process_number_was_given_out_again(runtime: Path) -> None:
+    """The test's own process has the number of one that was killed."""
+    folder = runtime / "urasync-l0"
+    folder.mkdir(mode=0o700)
+    left = socket_path(folder, os.getpid(), "train.py")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as gone:
+        gone.bind(str(left))
+    with pytest.raises(ToolError, match=rf"^Process {os.getpid()} \(.*\) offers no pools; start"):
+        find_source(str(os.getpid()))
+    assert not left.exists()
+    with pytest.raises(ToolError, match=r"^No process of yours offers its pools"):
+        find_source(None)
+
+
+def test_a_busy_process_is_asked_again(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection is refused at once when too many wait; that is no reason to give up."""
+    folder = runtime / "urasync-l0"
+    folder.mkdir(mode=0o700)
+    found = PoolSocket(os.getpid(), "busy", socket_path(folder, os.getpid(), "busy"))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(found.path))
+        listener.listen(0)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as first:
+            first.connect(str(found.path))  # all that may wait
+            assert [each.name for each in serving_processes()] == ["busy"]
+            monkeypatch.setattr(attachment, "ANSWER_SECONDS", 0.2)
+            with pytest.raises(ToolError, match="does not answer within"):
+                ask(found, blocks=True)
+        monkeypatch.setattr(attachment, "ANSWER_SECONDS", TIMEOUT_SECONDS)
+        server = threading.Thread(target=answer_all, args=(listener,))
+        server.start()
+        assert ask(found, blocks=True) == SNAPSHOT
+        server.join(TIMEOUT_SECONDS)
+
+
+def answer_all(listener: socket.socket) -> None:
+    """Serve clients until one has had its answer; the first is gone already."""
+    body = SNAPSHOT.to_json().encode()
+    while True:
+        connection, _ = listener.accept()
+        with connection:
+            if connection.recv(4096):
+                connection.sendall(b'{"size": %d}\n' % len(body) + body)
+                return
+
+
+@root_only
+def test_a_server_of_another_user_is_asked_nothing(runtime: Path) -> None:
+    """Whoever got a socket into our folder is looked at before anything is sent."""
+    runtime.chmod(0o777)
+    path = runtime / "theirs.sock"
+    server = f"""\
+import os, socket, sys
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+listener.bind(sys.argv[1])
+os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})
+listener.listen()
+print(flush=True)
+connection, _ = listener.accept()
+print(len(connection.recv(100)), flush=True)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", server, str(path)], stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(ToolError, match=r"is served by another user; nothing was asked\.$"):
+            ask(PoolSocket(other.pid, "theirs", path), blocks=True)
+        assert other.stdout.readline() == "0\n"
+
+
 def test_several_processes_must_be_told_apart(process: WatchedProcess, runtime: Path) -> None:
     with watched_process(runtime, URASYNC_L0_POOL_SOCKET="1") as other:
         other.do("pass")
@@ -289,7 +425,7 @@ def test_without_a_runtime_folder_the_one_for_temporary_files_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    leave_the_users_own_processes_out(tmp_path, monkeypatch)
     service = pool_service.PoolService("here")
     try:
         folder = tmp_path / f"urasync-l0-{os.geteuid()}"
@@ -343,10 +479,6 @@ else:
     client.sendall(b'{{"request": "snapshot"}}\\n')
     print(client.makefile().read(), end="")
 """
-
-root_only = pytest.mark.skipif(
-    os.geteuid() != 0, reason="only root can become another user for this test"
-)
 
 
 def as_another_user(program: str, *arguments: str) -> str:

@@ -345,6 +345,36 @@ def test_tracebacks_and_seconds(context: Context) -> None:
     assert (before.nbytes, allocation.nbytes) == (100, 4000)
 
 
+def test_tracebacks_end_where_a_thread_begins(context: Context) -> None:
+    """What Python does to start a thread is nobody's code."""
+    queue = context.create_queue()
+    kept = []
+    with record_allocations(tracebacks=8):
+        thread = threading.Thread(target=lambda: kept.append(allocate_here(queue)))
+        thread.start()
+        thread.join()
+        (block,) = [each for each in used(urasync_l0.take_snapshot()) if each.requested == 4000]
+    assert [frame.partition(" at ")[0] for frame in block.traceback] == [
+        "allocate_here",
+        "<lambda>",
+    ]
+
+
+def test_the_origin_of_an_earlier_allocation_is_not_shown(context: Context) -> None:
+    """A free that the recording missed leaves its origin at an address that is given out again."""
+    queue = context.create_queue()
+    with record_allocations(tracebacks=2) as recording:
+        first = allocate_here(queue)
+        address = first.address
+        origin = recording.origins[address]
+        first.free()
+        second = queue.alloc_device(4000)
+        assert second.address == address
+        recording.origins[address] = origin
+        (block,) = [each for each in used(urasync_l0.take_snapshot()) if each.requested == 4000]
+    assert (block.traceback, block.seconds) == ((), None)
+
+
 def test_the_history_has_the_latest(context: Context) -> None:
     queue = context.create_queue()
     with record_allocations(history=4):
@@ -453,4 +483,27 @@ def test_a_wrong_number_in_the_environment_is_a_warning(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0
-    assert "URASYNC_L0_RECORD_HISTORY is 'many', no whole number" in done.stderr
+    assert "URASYNC_L0_RECORD_HISTORY=many cannot be followed: 'many' is no whole" in done.stderr
+
+
+def test_each_setting_of_a_recording_answers_for_itself(tmp_path: Path) -> None:
+    """A wrong one is named, and the others are followed."""
+    program = "import urasync_l0.recording as r; print(r.current_recording()._depth)"
+    settings = {
+        "URASYNC_L0_RECORD": "0",
+        "URASYNC_L0_RECORD_TRACEBACKS": "3",
+        "URASYNC_L0_RECORD_HISTORY": "-1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **settings},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "3\n")
+    assert "URASYNC_L0_RECORD_HISTORY=-1 cannot be followed" in done.stderr
+    assert done.stderr.count("cannot be followed") == 1
+    assert list(tmp_path.iterdir()) == []

@@ -163,6 +163,16 @@ def test_queues_show_their_clocks_and_markers(context: Context) -> None:
     assert found[second.id].clock == ((first.id, 1),)
 
 
+def test_an_idle_queue_shows_no_more_complete_than_it_was_given(context: Context) -> None:
+    """What is known of it may come from a wait that was counted and is no command any more."""
+    queue = context.create_queue()
+    queue.record().release()
+    order = queue.command_list.order
+    order.completed = order.sequence + 5
+    (shown,) = [each for each in own(context).queues if each.id == order.id]
+    assert shown.completed == shown.sequence == order.sequence
+
+
 def test_a_closed_queue_is_gone(context: Context) -> None:
     queue = context.create_queue()
     allocation = queue.alloc_device(100)
@@ -358,7 +368,8 @@ def changed(change: Callable[[dict[str, object]], object]) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "it is not JSON"),
+        ("", "pools.json is empty: what should be in it was cut"),
+        (" \n", "pools.json is empty"),
         ("nonsense", "it is not JSON"),
         ("[1]", "its format is not"),
         ("{}", "its format is not"),
@@ -382,6 +393,48 @@ def changed(change: Callable[[dict[str, object]], object]) -> str:
     ],
 )
 def test_what_is_no_snapshot_is_refused(text: str, message: str) -> None:
+    with pytest.raises(SnapshotError, match=message):
+        Snapshot.from_json(text, "pools.json")
+
+
+def segment(**fields: object) -> str:
+    """The snapshot with other fields in its first segment."""
+    document = json.loads(SNAPSHOT.to_json())
+    document["snapshot"]["contexts"][0]["pools"][0]["segments"][0].update(fields)
+    return json.dumps(document)
+
+
+def block(**fields: object) -> str:
+    """The snapshot with other fields in its first block."""
+    document = json.loads(SNAPSHOT.to_json())
+    document["snapshot"]["contexts"][0]["pools"][0]["segments"][0]["blocks"][0].update(fields)
+    return json.dumps(document)
+
+
+FIRST = r"pools\[0\].segments\[0\]"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (block(state="zzz"), FIRST + r".blocks\[0\].state is 'zzz', not 'in use' or 'pending' or"),
+        (block(state=1), FIRST + r".blocks\[0\].state is 1, not 'in use'"),
+        (block(size=-1), FIRST + r".blocks\[0\].size is -1, not a number from 0 to"),
+        (block(requested=2**64), FIRST + r".blocks\[0\].requested is 18446744073709551616, not"),
+        (block(seconds=float("nan")), FIRST + r".blocks\[0\].seconds is nan, not a number from"),
+        (block(seconds=10**400), FIRST + r".blocks\[0\].seconds is inf, not a number from 0"),
+        (block(size=MIB), FIRST + r".blocks\[1\] is \[\d+, 262144\], not a block from 0x\w+ on"),
+        (block(size=9 * MIB), FIRST + r".blocks\[0\] is .*in a region that ends at 0x"),
+        (segment(kind="disk"), FIRST + r".kind is 'disk', not 'device' or 'shared' or 'host'"),
+        (segment(device=-1), FIRST + r".device is -1, not a number from 0"),
+        (segment(regions=[[8, 4]]), FIRST + r".regions\[0\] is \[8, 4\], not a region after 0x"),
+        (
+            changed(lambda d: d["snapshot"]["history"][0].update(op="steal")),  # type: ignore[index]
+            r"history\[0\].op is 'steal', not 'allocate' or 'free'",
+        ),
+    ],
+)
+def test_values_that_cannot_be_are_refused(text: str, message: str) -> None:
     with pytest.raises(SnapshotError, match=message):
         Snapshot.from_json(text, "pools.json")
 

@@ -13,7 +13,7 @@ TOOLS = sorted((ROOT / "tools").glob("*.py"))
 VIEWS = [path for path in TOOLS if path.stem.endswith(("_view", "_findings", "_rates", "_form"))]
 VIEWS += [ROOT / "tools" / name for name in ("timeline.py", "layout.py")]
 
-MAY_READ = {"urasync_l0.snapshot", "urasync_l0.pool.statistics"}
+MAY_READ = {"urasync_l0.snapshot"}
 
 
 def imports(path: Path) -> set[str]:
