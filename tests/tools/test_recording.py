@@ -365,11 +365,11 @@ def test_the_origin_of_an_earlier_allocation_is_not_shown(context: Context) -> N
     queue = context.create_queue()
     with record_allocations(tracebacks=2) as recording:
         first = allocate_here(queue)
-        address = first.address
+        address = first.ptr
         origin = recording.origins[address]
         first.free()
         second = queue.alloc_device(4000)
-        assert second.address == address
+        assert second.ptr == address
         recording.origins[address] = origin
         (block,) = [each for each in used(urasync_l0.take_snapshot()) if each.requested == 4000]
     assert (block.traceback, block.seconds) == ((), None)
