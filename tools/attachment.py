@@ -18,6 +18,7 @@ from urasync_l0.socket_folder import (
     SocketFolderError,
     peer_user,
     pool_sockets,
+    refusals,
     socket_folders,
 )
 from urasync_l0.tools.failure import ToolError
@@ -141,9 +142,8 @@ def _by_name(name: str) -> PoolSocket:
     others = (
         f"There are {_list(running)}." if running else f"To see a process, {_OFFER}. {_looked()}"
     )
-    file = (
-        f"The file {name!r} is no snapshot" if Path(name).exists() else f"There is no file {name!r}"
-    )
+    is_there = os.path.exists(name)
+    file = f"The file {name!r} is no snapshot" if is_there else f"There is no file {name!r}"
     raise ToolError(f"{file}, and no process of that name offers its pools. {others}")
 
 
@@ -157,10 +157,15 @@ def _by_number(pid: int) -> PoolSocket:
             f"Process {pid} belongs to {_user(owner)}, and you are {_user(os.geteuid())}; a "
             "process shows its pools to its own user only."
         )
+    left = ""
     for each in _sockets(pid):
-        if each.pid == pid and _is_served(each):
-            return each
-    raise ToolError(f"Process {pid} ({_command(pid)}) offers no pools; {_OFFER}. {_looked(pid)}")
+        if each.pid == pid:
+            if _is_served(each):
+                return each
+            left = f" An earlier process of that number, {each.name}, left its socket: {each.path}."
+    raise ToolError(
+        f"Process {pid} ({_command(pid)}) offers no pools; {_OFFER}.{left} {_looked(pid)}"
+    )
 
 
 def ask(found: PoolSocket, *, blocks: bool) -> Snapshot:
@@ -169,18 +174,19 @@ def ask(found: PoolSocket, *, blocks: bool) -> Snapshot:
     Raises
     ------
     ToolError
-        It is gone, does not answer in time, refuses, or its answer cannot be read.
+        It is gone, cannot be reached, does not answer in time, refuses, or its answer cannot be
+        read.
     """
     who = f"Process {found.pid} ({found.name})"
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection.settimeout(ANSWER_SECONDS)
-        _connect(connection, found)
-        if peer_user(connection) != os.geteuid():
-            raise ToolError(f"{found.path} is served by another user; nothing was asked.")
-        request = json.dumps({"request": "snapshot", "blocks": blocks})
-        connection.sendall(request.encode() + b"\n")
-        body = _answer(connection, who)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(ANSWER_SECONDS)
+            _connect(connection, found)
+            if peer_user(connection) != os.geteuid():
+                raise ToolError(f"{found.path} is served by another user; nothing was asked.")
+            request = json.dumps({"request": "snapshot", "blocks": blocks})
+            connection.sendall(request.encode() + b"\n")
+            body = _answer(connection, who)
     except TimeoutError:
         raise ToolError(
             f"{who} does not answer within {ANSWER_SECONDS:.0f} s; is it stopped, or in a call "
@@ -191,9 +197,8 @@ def ask(found: PoolSocket, *, blocks: bool) -> Snapshot:
     except PermissionError:
         raise ToolError(f"{who} is not yours: {found.path} cannot be opened.") from None
     except OSError as error:
-        raise ToolError(f"{who} cannot be asked over {found.path}: {error.strerror}.") from None
-    finally:
-        connection.close()
+        reason = error.strerror or str(error)
+        raise ToolError(f"{who} cannot be asked over {found.path}: {reason}.") from None
     try:
         return Snapshot.from_json(body, f"the answer of process {found.pid}")
     except SnapshotError as error:
@@ -218,7 +223,7 @@ def _answer(connection: socket.socket, who: str) -> bytes:
         header = stream.readline(_LONGEST_HEADER)
         try:
             answer = json.loads(header)
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
             raise ToolError(f"{who} ended before it answered." if not header else _nonsense(who))
@@ -238,7 +243,9 @@ def _nonsense(who: str) -> str:
 
 
 def _looked(pid: int | None = None) -> str:
-    return f"Looked in {', '.join(map(str, socket_folders(pid)))}."
+    """Where was looked, and where that was refused."""
+    words = f"Looked in {', '.join(map(str, socket_folders(pid)))}."
+    return " ".join([words, *(f"Refused: {each}." for each in refusals(pid))])
 
 
 def _list(found: list[PoolSocket]) -> str:

@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from urasync_l0.inspection import program_name, snapshot_json_parts
-from urasync_l0.socket_folder import make_socket_folder, peer_user, socket_path
+from urasync_l0.socket_folder import listen_at, make_socket_folder, peer_user, socket_path
 
 LONGEST_REQUEST = 4096
 """Bytes of a request; who sends more is refused."""
@@ -59,11 +59,7 @@ class PoolService:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             # What is there under our own number is left from a process that is gone.
-            self.path.unlink(missing_ok=True)
-            self._listener.bind(str(self.path))
-            # Nobody can connect before listen().
-            self.path.chmod(0o600)
-            self._listener.listen(MOST_CLIENTS)
+            listen_at(self._listener, self.path, MOST_CLIENTS)
             self._listener.setblocking(False)
         except BaseException:
             self._listener.close()

@@ -17,11 +17,14 @@ import socket
 import stat
 import struct
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 _NAME = re.compile(r"(\d{1,10})\.(.+)\.sock")
 _LONGEST_NAME = 40
+_LONGEST_PATH = 107
+"""Bytes that the kernel takes as the path of a socket."""
 
 RUNTIME_FOLDERS = Path("/run/user")
 """Where systemd makes the runtime folder of each user, named by number."""
@@ -122,23 +125,71 @@ def pool_sockets(pid: int | None = None) -> list[PoolSocket]:
     SocketFolderError
         There are none, and a folder is not the user's alone, so that there may be some in it.
     """
-    found: list[PoolSocket] = []
-    problem: SocketFolderError | None = None
-    for folder in socket_folders(pid):
-        if not folder.exists():
-            continue
-        try:
-            check_socket_folder(folder)
-        except SocketFolderError as error:
-            problem = problem or error
-            continue
-        for path in folder.iterdir():
-            parts = _NAME.fullmatch(path.name)
-            if parts is not None:
-                found.append(PoolSocket(int(parts[1]), parts[2], path))
-    if problem is not None and not found:
-        raise problem
+    found, problems = _search(pid)
+    if problems and not found:
+        raise problems[0]
     return sorted(found, key=lambda each: each.pid)
+
+
+def refusals(pid: int | None = None) -> list[str]:
+    """Why some of `socket_folders` are not looked into."""
+    return [str(problem) for problem in _search(pid)[1]]
+
+
+def _search(pid: int | None) -> tuple[list[PoolSocket], list[SocketFolderError]]:
+    found: list[PoolSocket] = []
+    problems: list[SocketFolderError] = []
+    for folder in socket_folders(pid):
+        try:
+            found.extend(_sockets_in(folder))
+        except SocketFolderError as error:
+            problems.append(error)
+    return found, problems
+
+
+def _sockets_in(folder: Path) -> list[PoolSocket]:
+    try:
+        folder.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError:
+        pass  # the check says what it is
+    check_socket_folder(folder)
+    try:
+        paths = list(folder.iterdir())
+    except OSError as error:
+        raise SocketFolderError(f"{folder} cannot be read: {error.strerror}") from None
+    parsed = ((_NAME.fullmatch(path.name), path) for path in paths)
+    return [PoolSocket(int(parts[1]), parts[2], path) for parts, path in parsed if parts]
+
+
+def listen_at(listener: socket.socket, path: Path, waiting: int) -> None:
+    """Listen at a path, for the user alone, with so many clients waiting; replaces what is there.
+
+    The socket appears there when it can be connected to: who finds one that cannot may remove it.
+
+    Raises
+    ------
+    OSError
+        If there can be no socket; the message says why.
+    """
+    nbytes = len(os.fsencode(path))
+    if nbytes > _LONGEST_PATH:
+        raise SocketFolderError(
+            f"{path} is too long for a socket, {nbytes} bytes of at most {_LONGEST_PATH}; let "
+            "XDG_RUNTIME_DIR name a folder with a shorter path"
+        )
+    new = path.with_name(f".{os.getpid()}")  # no name of a socket, and never longer than one
+    try:
+        new.unlink(missing_ok=True)
+        listener.bind(str(new))
+        new.chmod(0o600)  # nobody can connect before listen()
+        listener.listen(waiting)
+        new.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
+        raise
 
 
 def socket_path(folder: Path, pid: int, name: str) -> Path:

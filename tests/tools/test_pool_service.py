@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -325,11 +326,139 @@ def test_a_socket_whose_process_number_was_given_out_again(runtime: Path) -> Non
     left = socket_path(folder, os.getpid(), "train.py")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as gone:
         gone.bind(str(left))
-    with pytest.raises(ToolError, match=rf"^Process {os.getpid()} \(.*\) offers no pools; start"):
+    with pytest.raises(
+        ToolError, match=rf"^Process {os.getpid()} \(.*\) offers no pools; start"
+    ) as caught:
         find_source(str(os.getpid()))
+    told = f"An earlier process of that number, train.py, left its socket: {left}."
+    assert told in str(caught.value)
     assert not left.exists()
     with pytest.raises(ToolError, match=r"^No process of yours offers its pools"):
         find_source(None)
+
+
+def test_a_socket_that_was_left_is_no_process_to_choose_from(
+    process: WatchedProcess, runtime: Path
+) -> None:
+    left = socket_path(runtime / "urasync-l0", os.getpid(), "older")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as gone:
+        gone.bind(str(left))
+    assert find_source(None)(False).pid == process.pid
+    assert not left.exists()
+
+
+def test_a_socket_appears_when_it_can_be_connected_to(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who looks in between must not take it for one that was left, and remove it."""
+    seen: list[list[PoolSocket]] = []
+
+    class Listener(socket.socket):
+        def listen(self, *waiting: int) -> None:
+            seen.append(pool_sockets())
+            seen.append(serving_processes())
+            super().listen(*waiting)
+
+    monkeypatch.setattr(socket, "socket", Listener)
+    service = pool_service.PoolService("here")
+    try:
+        assert seen == [[], []]
+        assert [each.path for each in serving_processes()] == [service.path]
+        assert list(service.path.parent.iterdir()) == [service.path]
+    finally:
+        service.close()
+
+
+def test_a_path_that_is_too_long_for_a_socket(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (runtime / ("x" * 100)).mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime / ("x" * 100)))
+    with pytest.raises(OSError, match=r"is too long for a socket, \d+ bytes of at most 107; let"):
+        pool_service.PoolService("here")
+
+
+@pytest.mark.parametrize("target", [None, "train"])
+def test_a_folder_that_is_refused_is_named_beside_those_looked_in(
+    process: WatchedProcess, runtime: Path, target: str | None
+) -> None:
+    """Also where there is another folder with a socket, that of a process which has ended."""
+    process.kill()
+    refused = runtime / f"urasync-l0-{os.geteuid()}"
+    refused.mkdir()
+    refused.chmod(0o755)
+    with pytest.raises(ToolError) as caught:
+        find_source(target)
+    assert str(caught.value).endswith(
+        f"{refused}. Refused: others may enter {refused} (mode 755); it must be 700."
+    )
+
+
+@root_only
+def test_a_folder_that_cannot_be_looked_at_is_said() -> None:
+    """As after su, which leaves the variable of the user before."""
+    program = f"""\
+import os, sys
+from urasync_l0 import socket_folder
+from urasync_l0.tools.attachment import find_source
+from urasync_l0.tools.failure import ToolError
+os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})
+try:
+    find_source(None)
+except ToolError as error:
+    print(error)
+"""
+    with tempfile.TemporaryDirectory() as name:
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "XDG_RUNTIME_DIR": f"{name}/inner", "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_SECONDS,
+            check=True,
+        )
+    assert f"{name}/inner/urasync-l0 cannot be used: Permission denied" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ConnectionResetError(errno.ECONNRESET, "reset"), "is gone, or offers its pools no longer"),
+        (BrokenPipeError(errno.EPIPE, "broken"), "is gone, or offers its pools no longer"),
+        (OSError(errno.EMFILE, "Too many open files"), "cannot be asked over .*: Too many open fi"),
+        (OSError("AF_UNIX path too long"), "cannot be asked over .*: AF_UNIX path too long"),
+        (PermissionError(errno.EACCES, "Permission denied"), "is not yours: .* cannot be opened"),
+        (TimeoutError("timed out"), "does not answer within 20 s; is it stopped"),
+    ],
+)
+@pytest.mark.parametrize("step", ["connect", "sendall"])
+def test_whatever_goes_wrong_on_the_way_is_told_in_words(
+    step: str, error: OSError, message: str, process: WatchedProcess, runtime: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    def fail(connection: socket.socket, argument: object) -> None:
+        raise error
+
+    found = only(runtime)
+    monkeypatch.setattr(socket.socket, step, fail)
+    with pytest.raises(ToolError, match=rf"^Process {process.pid} \(train.py\) {message}"):
+        ask(found, blocks=True)
+
+
+def test_an_answer_that_is_nested_too_deeply(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        pool_service.PoolService,
+        "_answer",
+        lambda self, client, line: self._begin_answer(client, b"[" * 4000 + b"\n"),
+    )
+    service = pool_service.PoolService("deep")
+    try:
+        with pytest.raises(ToolError, match="answers with something that is no snapshot"):
+            find_source("deep")(False)
+    finally:
+        service.close()
 
 
 def test_a_busy_process_is_asked_again(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
