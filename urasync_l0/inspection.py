@@ -101,8 +101,11 @@ class _Look:
     """The numbers of one snapshot, and what is made of them: values, or JSON."""
 
     def __init__(self, *, blocks: bool) -> None:
-        self._recording = current_recording()
+        self._recording = recording = current_recording()
         self._blocks = blocks
+        # Of blocks that may be freed before they are written: what is in a pool's copy was here, or
+        # came since and is looked up then.
+        self._origins = recording.origins.copy() if recording is not None and blocks else {}
         self._contexts = [
             (native, [(pool, copy_pool(pool, blocks=blocks)) for pool in native.registry.pools()])
             for native in sorted(open_contexts(), key=number_of)
@@ -189,7 +192,7 @@ class _Look:
 
     def _blocks_of(self, copy: SegmentCopy, births: int, no_queue: int) -> Iterator[_Block]:
         recording = self._recording
-        origins = recording.origins if recording is not None else {}
+        later = recording.origins if recording is not None else {}
         now = self._now - recording.began if recording is not None else 0
         numbers = copy.blocks
         for at in range(0, len(numbers), BLOCK_FIELDS):
@@ -203,7 +206,9 @@ class _Look:
                 continue
             seconds: float | None = None
             frames: tuple[str, ...] = ()
-            origin = origins.get(address)
+            origin = self._origins.get(address)
+            if origin is None or origin.born != born:
+                origin = later.get(address)
             if origin is not None and origin.born == born:  # else the address was given out again
                 seconds = max(0, now - origin.nanoseconds) / 1e9
                 frames = as_text(origin.frames)

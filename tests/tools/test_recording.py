@@ -16,6 +16,7 @@ import urasync_l0
 from tests.helpers.usm import finish
 from tests.tools.watched_process import watched_process
 from urasync_l0 import Context, InvalidValueError, record_allocations
+from urasync_l0.inspection import snapshot_json_parts
 from urasync_l0.pool.registry import PoolRegistry
 from urasync_l0.recording import current_recording
 from urasync_l0.result import InvalidOperationError
@@ -373,6 +374,21 @@ def test_the_origin_of_an_earlier_allocation_is_not_shown(context: Context) -> N
         recording.origins[address] = origin
         (block,) = [each for each in used(urasync_l0.take_snapshot()) if each.requested == 4000]
     assert (block.traceback, block.seconds) == ((), None)
+
+
+def test_what_is_freed_while_a_snapshot_is_written_keeps_its_origin(context: Context) -> None:
+    """Blocks are written some time after the pool was copied; they were in use at that moment."""
+    queue = context.create_queue()
+    with record_allocations(tracebacks=2):
+        allocation = allocate_here(queue)
+        parts = snapshot_json_parts()
+        allocation.free()
+        again = queue.alloc_device(4000)
+        snapshot = Snapshot.from_json("".join(parts))
+    (block,) = [each for each in used(snapshot) if each.requested == 4000]
+    assert again.ptr == block.address
+    assert block.traceback[0].startswith("allocate_here at ")
+    assert block.seconds is not None
 
 
 def test_the_history_has_the_latest(context: Context) -> None:
