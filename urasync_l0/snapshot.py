@@ -48,8 +48,10 @@ class BlockSnapshot:
     requested : what the caller asked for; 0 unless in use.
     queue : id of the queue that allocated a block in use, or freed a pending one; None where the
         host did so itself, and for idle blocks.
-    stamp : of a pending block, the number up to which its queue must be complete before the block
-        is idle: that of the first command after the free, or a later one. 0 otherwise.
+    stamp : of a pending block, the number of a command of its queue: when the queue is known to
+        have completed that one, the block is idle. A free is no command, so this is the number of
+        the first command given after it; or a later one, if another thread freed meanwhile. 0 of
+        other blocks.
     age : how many allocations the pool has made since this one; None unless in use.
     seconds : since the allocation; None unless a recording was on.
     traceback : innermost frame first; empty unless a recording kept them.
@@ -351,6 +353,8 @@ def _at_end(error: json.JSONDecodeError) -> bool:
 _Value = TypeVar("_Value")
 
 _LARGEST = 2**64 - 1
+_LATEST_SECONDS = 253_370_764_800
+"""The year 9999, after which there are no dates."""
 
 
 @cache
@@ -376,6 +380,8 @@ def _decode(kind: type[_Value], value: Any, where: str, source: str) -> _Value:
     result = kind(**made)
     if isinstance(result, SegmentSnapshot):
         _check_segment(result, where, source)
+    if isinstance(result, Snapshot) and result.seconds > _LATEST_SECONDS:
+        raise _wrong(result.seconds, f"{where}.seconds", "a date before the year 9999", source)
     return result
 
 

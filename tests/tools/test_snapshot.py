@@ -423,6 +423,10 @@ FIRST = r"pools\[0\].segments\[0\]"
         (block(requested=2**64), FIRST + r".blocks\[0\].requested is 18446744073709551616, not"),
         (block(seconds=float("nan")), FIRST + r".blocks\[0\].seconds is nan, not a number from"),
         (block(seconds=10**400), FIRST + r".blocks\[0\].seconds is inf, not a number from 0"),
+        (
+            changed(lambda d: d["snapshot"].update(seconds=1e15)),  # type: ignore[attr-defined]
+            r"snapshot.seconds is 1000000000000000.0, not a date before the year 9999",
+        ),
         (block(size=MIB), FIRST + r".blocks\[1\] is \[\d+, 262144\], not a block from 0x\w+ on"),
         (block(size=9 * MIB), FIRST + r".blocks\[0\] is .*in a region that ends at 0x"),
         (segment(kind="disk"), FIRST + r".kind is 'disk', not 'device' or 'shared' or 'host'"),
@@ -437,6 +441,43 @@ FIRST = r"pools\[0\].segments\[0\]"
 def test_values_that_cannot_be_are_refused(text: str, message: str) -> None:
     with pytest.raises(SnapshotError, match=message):
         Snapshot.from_json(text, "pools.json")
+
+
+def scalars(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Where the values are that hold no others."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from scalars(each, (*path, name))
+    elif isinstance(value, list) and value:
+        for position, each in enumerate(value):
+            yield from scalars(each, (*path, position))
+    else:
+        yield path
+
+
+@pytest.mark.parametrize("wrong", [{}, "zzz", -1, True, 1.5, float("nan")])
+def test_every_value_is_looked_at(wrong: object) -> None:
+    """Put in place of each value in turn, what cannot be there is refused, with its field."""
+    places = list(scalars(json.loads(SNAPSHOT.to_json())["snapshot"]))
+    may_be = 0
+    for place in places:
+        document = json.loads(SNAPSHOT.to_json())
+        inner = document["snapshot"]
+        for step in place[:-1]:
+            inner = inner[step]
+        if type(inner[place[-1]]) is type(wrong) and isinstance(wrong, str | bool):
+            may_be += 1  # another name or truth is as good, except where there are few words
+            continue
+        if type(inner[place[-1]]) is float and wrong == 1.5:
+            may_be += 1
+            continue
+        inner[place[-1]] = wrong
+        with pytest.raises(SnapshotError) as caught:
+            Snapshot.from_json(json.dumps(document), "pools.json")
+        field = next(step for step in reversed(place) if isinstance(step, str))
+        assert str(caught.value).startswith("pools.json is no snapshot: snapshot")
+        assert f".{field}" in str(caught.value)
+    assert len(places) - may_be > 70
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
