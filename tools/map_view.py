@@ -88,7 +88,7 @@ class MapView:
     def _segment(self, pool: PoolSnapshot, segment: SegmentSnapshot, width: int) -> RenderResult:
         layout = self._layout
         across = max(8, width - _ADDRESS_WIDTH)
-        cell = cell_size(segment, across * self._rows)
+        cell = cell_size(segment, across * self._rows, least=across)
         kind = segment.kind if segment.device is None else f"{segment.kind} {segment.device}"
         how = "mapped" if segment.page_size else "allocated"
         left = Text.assemble((f"{pool.name} ({pool.id})", "bold"), f", {kind} memory")
@@ -108,13 +108,20 @@ class MapView:
         )
 
 
-def cell_size(segment: SegmentSnapshot, most: int) -> int:
-    """Bytes of a cell, a power of two, so that what is mapped needs at most so many cells."""
+def cell_size(segment: SegmentSnapshot, most: int, *, least: int = 0) -> int:
+    """Bytes of a cell, a power of two, so that what is mapped needs at most so many cells.
+
+    With ``least`` above 0 it is not smaller than it takes to show the smallest block, unless there
+    would be fewer cells than that.
+    """
     size = _SMALLEST_CELL
     while -(-segment.mapped // size) + 2 * len(segment.regions) > max(most, 3):
         size *= 2
         if size >= segment.size:
             break
+    smallest = min((block.size for block in segment.blocks), default=0)
+    while least and 4 * size <= smallest and segment.mapped >= 2 * size * least:
+        size *= 2
     return size
 
 

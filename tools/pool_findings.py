@@ -101,7 +101,7 @@ def _pending(number: int, blocks: int, stamp: int, queue: QueueSnapshot | None) 
         return f"{freed}, which is closed: idle at the next look"
     if queue.completed >= stamp:
         return f"{freed}, which is complete: idle at the next look"
-    known = f"known complete to command {queue.completed} of {queue.sequence}"
+    known = f"known complete to command {queue.completed:,} of {queue.sequence:,}"
     if queue.sequence < stamp:
         return f"{freed}, {known}, and nobody has asked since: finish it, or let it go on"
     return f"{freed}, {known}: busy, or not asked since; finish it, or wait for an event of it"

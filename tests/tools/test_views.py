@@ -162,6 +162,7 @@ def test_why_idle_memory_is_kept(threshold: int, reason: str) -> None:
         (9, 9, "which is complete: idle at the next look"),
         (7, 9, "known complete to command 7 of 9: busy, or not asked since; finish it"),
         (7, 8, "known complete to command 7 of 8, and nobody has asked since"),
+        (7, 12345, "known complete to command 7 of 12,345: busy"),
     ],
 )
 def test_why_memory_is_pending(completed: int, sequence: int, reason: str) -> None:
@@ -215,6 +216,18 @@ def test_a_cell_shows_what_keeps_it() -> None:
     fine = [state for state, _ in cells_of(segment, BASE + 1024, BASE + 2048, 256)]
     assert coarse == [IN_USE, PARTLY, PENDING, IDLE, UNMAPPED]
     assert fine == [IDLE, IDLE, IN_USE, IDLE]
+
+
+def test_a_segment_of_few_large_blocks_takes_few_rows() -> None:
+    """A page of equal cells shows no more than a row of them."""
+    blocks = (BlockSnapshot(BASE, 3 * MIB, IN_USE), BlockSnapshot(BASE + 3 * MIB, MIB, IDLE))
+    whole = SegmentSnapshot("host", None, BASE, 4 * MIB, regions=((BASE, BASE + 4 * MIB),))
+    small = tuple(BlockSnapshot(BASE + at, 4 * KIB, IN_USE) for at in range(0, 4 * MIB, 4 * KIB))
+
+    assert cell_size(replace(whole, blocks=blocks), 16 * 65, least=65) == 32 * KIB
+    assert cell_size(replace(whole, blocks=small), 16 * 65, least=65) == 4 * KIB
+    rows = list(rows_of(replace(whole, blocks=blocks), 32 * KIB, 65))
+    assert [len(cells) for _, cells, _ in rows] == [65, 63]
 
 
 def test_a_last_cell_that_is_cut_is_wholly_in_use() -> None:
