@@ -57,6 +57,9 @@ _EPILOG = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     parsed = _parser().parse_args(arguments)
+    if sys.__stdout__ is None:  # closed by whoever started us
+        print("urasync-pools: The output cannot be written: it is closed.", file=sys.stderr)
+        return FAILED
     run: Callable[[argparse.Namespace], int] = parsed.run
     try:
         status = run(parsed)

@@ -174,6 +174,21 @@ def test_an_output_that_is_full_is_said(file: str, arguments: list[str], tmp_pat
     assert (done.returncode, done.stderr) == (command.FAILED, expected)
 
 
+@pytest.mark.parametrize("arguments", [["show"], ["export"], ["watch", "-n", "1"]])
+def test_an_output_that_is_closed_is_said(file: str, arguments: list[str]) -> None:
+    program = "import sys; from urasync_l0.tools.command import main; sys.exit(main())"
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-c", program, *arguments, file],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    expected = "urasync-pools: The output cannot be written: it is closed.\n"
+    assert (done.returncode, done.stderr, done.stdout) == (command.FAILED, expected, "")
+
+
 def test_ctrl_c_ends_the_watch_without_a_traceback(file: str) -> None:
     program = "import sys; from urasync_l0.tools.command import main; sys.exit(main())"
     with subprocess.Popen(
