@@ -549,6 +549,59 @@ class Adapter(Protocol):
     ) -> None:
         """Copy bytes; a blocking copy is complete on return."""
 
+    def urEnqueueUSMFill2D(
+        self,
+        queue: Queue | None,
+        mem: int,
+        pitch: int,
+        pattern_size: int,
+        pattern: bytes | None,
+        width: int,
+        height: int,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Repeat a pattern over rows, from row to row."""
+
+    def urEnqueueUSMMemcpy2D(
+        self,
+        queue: Queue | None,
+        blocking: bool,
+        dst: HostMemory,
+        dst_pitch: int,
+        src: HostMemory,
+        src_pitch: int,
+        width: int,
+        height: int,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Copy the bytes of rows; a blocking copy is complete on return."""
+
+    def urEnqueueUSMPrefetch(
+        self,
+        queue: Queue | None,
+        mem: int,
+        size: int,
+        prefetch_flags: int,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Hint that shared memory will be used, by a `UsmMigrationFlag`."""
+
+    def urEnqueueUSMAdvise(
+        self,
+        queue: Queue | None,
+        mem: int,
+        size: int,
+        advice: int,
+        event: Out[Event] | None,
+    ) -> None:
+        """Hint how shared memory will be used, by `UsmAdviceFlag`."""
+
     def urEnqueueUSMDeviceAllocExp(
         self,
         queue: Queue | None,

@@ -69,6 +69,13 @@ class UsmAdviceFlag(IntFlag):
     CLEAR_NON_COHERENT_MEMORY = 1 << 16
 
 
+class UsmMigrationFlag(IntFlag):
+    """``ur_usm_migration_flag_t``: where prefetched memory goes."""
+
+    HOST_TO_DEVICE = 1 << 0
+    DEVICE_TO_HOST = 1 << 1
+
+
 class UsmDeviceMemFlag(IntFlag):
     """``ur_usm_device_mem_flag_t``: hints for device and shared allocations."""
 

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from urasync_l0 import rectangle
 from urasync_l0.command_list import CommandList, Transfer
 from urasync_l0.enums import Command, QueueFlag
 from urasync_l0.launch import Launch, argument, plan_launch
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.recorded_event import Event
+from urasync_l0.rectangle import Region, Rows, check_region
 from urasync_l0.result import DeviceLostError, UrError
 from urasync_l0.transfer import Copy, operand, plan_fill, transfer_size
 from urasync_l0.usm_queue import UsmQueue
@@ -121,7 +123,7 @@ class Queue(UsmQueue):
         end = operand(target, offset, writable=True)
         size = transfer_size(nbytes, end)
         plan = plan_fill(end.address, bytes(pattern), size, self.device.max_fill_pattern)
-        return self._transfer(plan.steps, (end.keep, plan.keep), wait, event, Command.USM_FILL)
+        return self.enqueue(plan.steps, (end.keep, plan.keep), wait, event, Command.USM_FILL)
 
     def memcpy(
         self,
@@ -168,7 +170,88 @@ class Queue(UsmQueue):
         origin = operand(source, source_offset, writable=False)
         size = transfer_size(nbytes, to, origin)
         step = Copy(to.address, origin.address, size)
-        return self._transfer((step,), (to.keep, origin.keep), wait, event, Command.USM_MEMCPY)
+        return self.enqueue((step,), (to.keep, origin.keep), wait, event, Command.USM_MEMCPY)
+
+    def fill_2d(
+        self,
+        target: Any,
+        pitch: int,
+        pattern: bytes,
+        width: int,
+        height: int,
+        offset: int = 0,
+        wait: Iterable[Event] = (),
+        event: bool = False,
+    ) -> Event | None:
+        """Repeat a pattern over rows; it goes on from row to row. As `fill` otherwise.
+
+        Parameters
+        ----------
+        pitch
+            Bytes from row to row.
+        width, height
+            Bytes of each row that are filled, and rows.
+
+        Raises
+        ------
+        InvalidSizeError
+            If there are no bytes, rows overlap, the target ends before them, or they are no
+            multiple of the pattern.
+        """
+        if self._attention:
+            self._attend()
+        region = Region(width, height)
+        to, keep = self._rows(target, offset, pitch, region, writable=True)
+        plan = rectangle.plan_fill(to, bytes(pattern), region, self.device.max_fill_pattern)
+        return self.enqueue(plan.steps, (keep, plan.keep), wait, event, Command.USM_FILL_2D)
+
+    def memcpy_2d(
+        self,
+        destination: Any,
+        destination_pitch: int,
+        source: Any,
+        source_pitch: int,
+        width: int,
+        height: int,
+        *,
+        destination_offset: int = 0,
+        source_offset: int = 0,
+        wait: Iterable[Event] = (),
+        event: bool = False,
+    ) -> Event | None:
+        """Copy the bytes of rows between ranges that do not overlap. As `memcpy` otherwise.
+
+        Parameters
+        ----------
+        destination_pitch, source_pitch
+            Bytes from row to row.
+        width, height
+            Bytes of each row that are copied, and rows.
+
+        Raises
+        ------
+        InvalidSizeError
+            If there are no bytes, rows overlap, or an end has less than the rows need.
+        """
+        if self._attention:
+            self._attend()
+        region = Region(width, height)
+        to, kept = self._rows(
+            destination, destination_offset, destination_pitch, region, writable=True
+        )
+        origin, keep = self._rows(source, source_offset, source_pitch, region, writable=False)
+        steps = rectangle.plan_copy(to, origin, region)
+        return self.enqueue(steps, (kept, keep), wait, event, Command.USM_MEMCPY_2D)
+
+    @staticmethod
+    def _rows(
+        target: Any, offset: int, pitch: int, region: Region, *, writable: bool
+    ) -> tuple[Rows, Any]:
+        end = operand(target, offset, writable=writable)
+        rows = Rows(end.address, pitch)
+        check_region(region, rows)
+        transfer_size(rows.extent(region), end)
+        return rows, end.keep
 
     def launch(
         self,
@@ -220,9 +303,9 @@ class Queue(UsmQueue):
     def run(self, step: Launch, wait: Iterable[Event] = (), event: bool = False) -> Event | None:
         """Append a launch that was planned for this queue."""
         keep = (step.kernel, *(each.keep for each in step.arguments))
-        return self._transfer((step,), keep, wait, event, Command.KERNEL_LAUNCH)
+        return self.enqueue((step,), keep, wait, event, Command.KERNEL_LAUNCH)
 
-    def _transfer(
+    def enqueue(
         self,
         steps: Sequence[Transfer],
         keep: Iterable[object],
@@ -230,6 +313,7 @@ class Queue(UsmQueue):
         event: bool,
         command: Command,
     ) -> Event | None:
+        """Append steps that were planned for this queue, and keep what they use until then."""
         waits = resolve(self, wait) if wait else NO_WAITS
         # An allocation of this queue need not be kept: its free comes later in the queue's order.
         kept = [k for k in keep if k is not None and getattr(k, "queue", None) is not self]
@@ -240,7 +324,7 @@ class Queue(UsmQueue):
 
     def record(self) -> Event:
         """Append an event that is complete when everything before it is."""
-        return cast(Event, self._place((), True, Command.EVENTS_WAIT))
+        return cast(Event, self.place((), True, Command.EVENTS_WAIT))
 
     def record_timestamp(self, wait: Iterable[Event] = ()) -> Event:
         """Append an event that tells the device's time at its place, on any queue.
@@ -253,7 +337,7 @@ class Queue(UsmQueue):
             If the driver has no events with time stamps.
         """
         command = Command.TIMESTAMP_RECORDING_EXP
-        return cast(Event, self._place(wait, True, command, is_timed=True))
+        return cast(Event, self.place(wait, True, command, is_timed=True))
 
     def wait(self, events: Iterable[Event] | Event, event: bool = False) -> Event | None:
         """Make everything after this call in the queue's order wait for the events.
@@ -263,16 +347,16 @@ class Queue(UsmQueue):
         InvalidEventWaitListError
             If the list holds anything but valid events of the context.
         """
-        return self._place(events, event, Command.EVENTS_WAIT)
+        return self.place(events, event, Command.EVENTS_WAIT)
 
     def barrier(self, wait: Iterable[Event] | Event = (), event: bool = False) -> Event | None:
         """As `wait`: in a queue that runs in order, everything comes after what is before it.
 
         The event stands for ``EVENTS_WAIT_WITH_BARRIER``.
         """
-        return self._place(wait, event, Command.EVENTS_WAIT_WITH_BARRIER)
+        return self.place(wait, event, Command.EVENTS_WAIT_WITH_BARRIER)
 
-    def _place(
+    def place(
         self,
         wait: Iterable[Event] | Event,
         event: bool,
@@ -280,6 +364,7 @@ class Queue(UsmQueue):
         *,
         is_timed: bool = False,
     ) -> Event | None:
+        """Append the waits and, if asked for, the event of a command that does nothing else."""
         if self._attention:
             self._attend()
         waits = resolve(self, wait)

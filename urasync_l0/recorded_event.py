@@ -65,9 +65,9 @@ class Event:
     ) -> None:
         owner = context_of_foreign if queue is None else queue.context
         assert owner is not None
-        self.queue = queue
-        self.context = owner
-        self.command = command
+        self.queue: Queue | None = queue
+        self.context: Context = owner
+        self.command: Command = command
         self.mark: Mark = native.mark
         self._native: NativeEvent | None = native
         context = self._context = owner.native

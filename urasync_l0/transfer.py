@@ -146,30 +146,51 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadMostly:
-    """Tell the driver that kernels only read some shared memory. A hint: nothing is transferred."""
+class Hint:
+    """Something that a driver may make use of: nothing is transferred.
+
+    The native commands know neither waits nor signals.
+    """
 
     is_timed: ClassVar = False
 
-    device: DeviceHandle
     address: int
     nbytes: int
 
     def append(
         self, command_list: CommandListHandle, signal: EventHandle | None, waits: EventArray | None
     ) -> None:
-        """Append it to a list; the native command knows neither waits nor a signal."""
+        """Append it to a list."""
         if waits is not None:
             ze_list.append_wait_on_events(command_list, waits)
-        ze_list.append_mem_advise(
-            command_list,
-            self.device,
-            self.address,
-            self.nbytes,
-            ze_list.MemoryAdvice.SET_READ_MOSTLY,
-        )
+        self.give(command_list)
         if signal is not None:
             ze_list.append_signal_event(command_list, signal)
+
+    def give(self, command_list: CommandListHandle) -> None:
+        """Append the native command."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetch(Hint):
+    """Tell the driver that the list's device will use some shared memory."""
+
+    def give(self, command_list: CommandListHandle) -> None:
+        """Append the native command."""
+        ze_list.append_memory_prefetch(command_list, self.address, self.nbytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Advise(Hint):
+    """Tell the driver how a device will use some shared memory."""
+
+    device: DeviceHandle
+    advice: ze_list.MemoryAdvice = ze_list.MemoryAdvice.SET_READ_MOSTLY
+
+    def give(self, command_list: CommandListHandle) -> None:
+        """Append the native command."""
+        ze_list.append_mem_advise(command_list, self.device, self.address, self.nbytes, self.advice)
 
 
 class FillPlan(NamedTuple):

@@ -17,7 +17,7 @@ from urasync_l0.result import (
     InvalidValueError,
     UrError,
 )
-from urasync_l0.transfer import Fill, ReadMostly
+from urasync_l0.transfer import Advise, Fill
 
 if TYPE_CHECKING:
     from urasync_l0.context import Context
@@ -165,11 +165,11 @@ class Pool:
 
     def preparation(
         self, kind: UsmType, address: int, nbytes: int, device: Device
-    ) -> list[Fill | ReadMostly]:
+    ) -> list[Fill | Advise]:
         """The commands that make an allocation what the flags promise, in their order."""
-        steps: list[Fill | ReadMostly] = []
+        steps: list[Fill | Advise] = []
         if self.flags & UsmPoolFlag.READ_ONLY_EXP and kind is UsmType.SHARED:
-            steps.append(ReadMostly(device.handle, address, nbytes))
+            steps.append(Advise(address, nbytes, device.handle))
         if self.flags & UsmPoolFlag.ZERO_INITIALIZE_BLOCK:
             steps.append(Fill(address, b"\0", nbytes))
         return steps

@@ -25,7 +25,7 @@ from urasync_l0.result import (
     InvalidQueueError,
     InvalidValueError,
 )
-from urasync_l0.transfer import Fill, ReadMostly
+from urasync_l0.transfer import Advise, Fill
 from urasync_l0.usm_memory import HOST_INDEX
 from urasync_l0.usm_pool import CurrentPool, Pool
 from urasync_l0.wait_list import NO_WAITS, WaitList, resolve
@@ -239,7 +239,7 @@ class UsmQueue:
     ) -> NativeEvent | None:
         """Append what comes with an allocation; when that fails, give the block back."""
         core = pool.core
-        steps: Sequence[Fill | ReadMostly] = ()
+        steps: Sequence[Fill | Advise] = ()
         if pool.prepares:
             steps = pool.preparation(kind, block.address, nbytes, self.device)
         *first, last = steps or (None,)

@@ -16,6 +16,7 @@ SCENARIOS = (
     "information",
     "native_handles",
     "memory",
+    "rows",
     "pools",
     "events",
     "callbacks",

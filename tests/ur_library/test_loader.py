@@ -13,6 +13,7 @@ SCENARIOS = (
     "information",
     "native_handles",
     "memory",
+    "rows",
     "pools",
     "events",
     "callbacks",

@@ -170,6 +170,15 @@ def write_event(out: Out[Event] | None, event: Event | None) -> None:
         out.value = event
 
 
+def write_copied(out: Out[Event] | None, copied: Event | None, blocking: bool) -> None:
+    """Hand out the event of a copy, which has one if it blocks, when the copy is complete."""
+    if blocking and copied is not None:
+        complete(copied)
+        if out is None:
+            copied.release()
+    write_event(out, copied)
+
+
 # -- the end of a context --------------------------------------------------------------------------
 
 _closing = threading.Lock()

@@ -27,9 +27,8 @@ _INFO: InfoTable[Context] = InfoTable(
         ContextInfo.NUM_DEVICES: Property(UINT32, lambda context: len(context.devices)),
         ContextInfo.DEVICES: Property(HANDLES, lambda context: tuple(context.devices)),
         ContextInfo.REFERENCE_COUNT: Property(UINT32, reference_count.count),
-        # There are no entries for transfers in two dimensions.
-        ContextInfo.USM_MEMCPY2D_SUPPORT: Property(BOOL, lambda context: False),
-        ContextInfo.USM_FILL2D_SUPPORT: Property(BOOL, lambda context: False),
+        ContextInfo.USM_MEMCPY2D_SUPPORT: Property(BOOL, lambda context: True),
+        ContextInfo.USM_FILL2D_SUPPORT: Property(BOOL, lambda context: True),
     },
     live=live_context,
 )

@@ -7,25 +7,40 @@ from typing import TYPE_CHECKING
 
 from urasync_l0.entry_points._handles import (
     address,
-    complete,
     flags,
     handle,
     live_pool,
     live_queue,
     pointer,
     wait_list,
+    write_copied,
     write_event,
 )
-from urasync_l0.enums import AsyncUsmAllocFlag, UsmType
+from urasync_l0.enums import (
+    AsyncUsmAllocFlag,
+    Command,
+    UsmAdviceFlag,
+    UsmMigrationFlag,
+    UsmType,
+)
 from urasync_l0.result import InvalidSizeError
+from urasync_l0.transfer import Advise, Hint, Prefetch
+from urasync_l0.ze.command_list import MemoryAdvice
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from urasync_l0.adapter import EventList, HostMemory
     from urasync_l0.descriptors import AsyncUsmAllocProperties
     from urasync_l0.out import Out
     from urasync_l0.queue import Queue
     from urasync_l0.recorded_event import Event
     from urasync_l0.usm_pool import Pool
+
+
+_ADVICE = sum(UsmAdviceFlag)
+_KNOWN_ADVICE = {UsmAdviceFlag[known.name]: known for known in MemoryAdvice}
+_MIGRATIONS = sum(UsmMigrationFlag)
 
 
 class UsmEnqueueEntryPoints:
@@ -142,11 +157,136 @@ class UsmEnqueueEntryPoints:
         waits = wait_list(num_events_in_wait_list, event_wait_list)
         wanted = blocking or event is not None
         copied = queue.memcpy(dst, src, nbytes=size, wait=waits, event=wanted)
-        if blocking and copied is not None:
-            complete(copied)
-            if event is None:
-                copied.release()
-        write_event(event, copied)
+        write_copied(event, copied, blocking)
+
+    def urEnqueueUSMFill2D(
+        self,
+        queue: Queue | None,
+        mem: int,
+        pitch: int,
+        pattern_size: int,
+        pattern: bytes | None,
+        width: int,
+        height: int,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """See `Adapter`."""
+        queue = handle(queue, "queue")
+        address(mem, "mem")
+        pattern = pointer(pattern, "pattern")
+        live_queue(queue)
+        if not 0 < pattern_size <= len(pattern):
+            raise InvalidSizeError(
+                f"The pattern is said to have {pattern_size} bytes; it has {len(pattern)}."
+            )
+        _check_room(queue, mem, pitch * height)
+        waits = wait_list(num_events_in_wait_list, event_wait_list)
+        filled = queue.fill_2d(
+            mem, pitch, pattern[:pattern_size], width, height, wait=waits, event=event is not None
+        )
+        write_event(event, filled)
+
+    def urEnqueueUSMMemcpy2D(
+        self,
+        queue: Queue | None,
+        blocking: bool,
+        dst: HostMemory,
+        dst_pitch: int,
+        src: HostMemory,
+        src_pitch: int,
+        width: int,
+        height: int,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """See `Adapter`."""
+        queue = handle(queue, "queue")
+        ends = ((dst, dst_pitch, "dst"), (src, src_pitch, "src"))
+        for end, _, name in ends:
+            if isinstance(end, int):
+                address(end, name)
+        live_queue(queue)
+        for end, pitch, _ in ends:
+            if isinstance(end, int):
+                _check_room(queue, end, pitch * height)
+        waits = wait_list(num_events_in_wait_list, event_wait_list)
+        wanted = blocking or event is not None
+        copied = queue.memcpy_2d(
+            dst, dst_pitch, src, src_pitch, width, height, wait=waits, event=wanted
+        )
+        write_copied(event, copied, blocking)
+
+    def urEnqueueUSMPrefetch(
+        self,
+        queue: Queue | None,
+        mem: int,
+        size: int,
+        prefetch_flags: int,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """See `Adapter`."""
+        queue = handle(queue, "queue")
+        address(mem, "mem")
+        flags(prefetch_flags, _MIGRATIONS, "The flags")
+        _check_hint(live_queue(queue), mem, size)
+        waits = wait_list(num_events_in_wait_list, event_wait_list)
+        # Level Zero moves memory to a device only.
+        steps = () if prefetch_flags == UsmMigrationFlag.DEVICE_TO_HOST else (Prefetch(mem, size),)
+        _give_hints(queue, steps, waits, event, Command.USM_PREFETCH)
+
+    def urEnqueueUSMAdvise(
+        self,
+        queue: Queue | None,
+        mem: int,
+        size: int,
+        advice: int,
+        event: Out[Event] | None,
+    ) -> None:
+        """See `Adapter`."""
+        queue = handle(queue, "queue")
+        address(mem, "mem")
+        flags(advice, _ADVICE, "The advice")
+        _check_hint(live_queue(queue), mem, size)
+        device = queue.device.handle
+        steps = [
+            Advise(mem, size, device, known)
+            for flag, known in _KNOWN_ADVICE.items()
+            if advice & flag
+        ]
+        _give_hints(queue, steps, (), event, Command.USM_ADVISE)
+
+
+def _check_hint(queue: Queue, mem: int, size: int) -> None:
+    if not size:
+        raise InvalidSizeError(f"A hint for no bytes at {mem:#x}.")
+    _check_room(queue, mem, size)
+
+
+def _give_hints(
+    queue: Queue,
+    steps: Sequence[Hint],
+    waits: Sequence[Event],
+    event: Out[Event] | None,
+    command: Command,
+) -> None:
+    """Hints for memory of the device, which does not move, and those that Level Zero does not know
+    are only a place in the queue's order."""
+    shared = [step for step in steps if _is_shared(queue, step.address)]
+    if shared:
+        given = queue.enqueue(shared, (), waits, event is not None, command)
+    else:
+        given = queue.place(waits, event is not None, command)
+    write_event(event, given)
+
+
+def _is_shared(queue: Queue, mem: int) -> bool:
+    found = queue.context.find_allocation(mem)
+    return found is not None and found.kind is UsmType.SHARED
 
 
 def _allocate(

@@ -434,6 +434,24 @@ class _Lib:
         phWaitEvents: CData,
         /,
     ) -> int: ...
+    def zeCommandListAppendMemoryCopyRegion(
+        self,
+        hCommandList: CommandListHandle,
+        dstptr: CData,
+        dstRegion: CData,
+        dstPitch: int,
+        dstSlicePitch: int,
+        srcptr: CData,
+        srcRegion: CData,
+        srcPitch: int,
+        srcSlicePitch: int,
+        hSignalEvent: EventHandle,
+        numWaitEvents: int,
+        phWaitEvents: CData,
+    ) -> int: ...
+    def zeCommandListAppendMemoryPrefetch(
+        self, hCommandList: CommandListHandle, ptr: CData, size: int
+    ) -> int: ...
     def zeCommandListAppendMemAdvise(
         self,
         hCommandList: CommandListHandle,

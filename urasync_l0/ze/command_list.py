@@ -211,6 +211,55 @@ def append_memory_fill(
         check(code, "zeCommandListAppendMemoryFill", detail)
 
 
+def append_memory_copy_region(
+    command_list: CommandListHandle,
+    destination: int,
+    destination_pitches: tuple[int, int],
+    source: int,
+    source_pitches: tuple[int, int],
+    region: tuple[int, int, int],
+    signal: EventHandle | None = None,
+    waits: EventArray | None = None,
+) -> None:
+    """Copy bytes of rows; the two regions must not overlap.
+
+    Parameters
+    ----------
+    destination_pitches, source_pitches
+        Bytes from row to row and from slice to slice.
+    region
+        Bytes of a row, rows of a slice, and slices. All numbers have at most 32 bits.
+    """
+    width, height, depth = region
+    both = ffi.new("ze_copy_region_t *", (0, 0, 0, width, height, depth))
+    code = lib.zeCommandListAppendMemoryCopyRegion(
+        command_list,
+        ffi.cast("void *", destination),
+        both,
+        *destination_pitches,
+        ffi.cast("void *", source),
+        both,
+        *source_pitches,
+        _NO_EVENT if signal is None else signal,
+        0 if waits is None else len(waits),
+        _NO_EVENTS if waits is None else waits,
+    )
+    if code:
+        detail = (
+            f"Copying {width} x {height} x {depth} bytes from 0x{source:x} to 0x{destination:x}, "
+            f"with rows and slices {source_pitches} and {destination_pitches} bytes apart"
+        )
+        check(code, "zeCommandListAppendMemoryCopyRegion", detail)
+
+
+def append_memory_prefetch(command_list: CommandListHandle, address: int, size: int) -> None:
+    """Tell the driver that the list's device will use size bytes of shared memory."""
+    code = lib.zeCommandListAppendMemoryPrefetch(command_list, ffi.cast("void *", address), size)
+    if code:
+        detail = f"{size} bytes at 0x{address:x}"
+        check(code, "zeCommandListAppendMemoryPrefetch", detail)
+
+
 def append_mem_advise(
     command_list: CommandListHandle,
     device: DeviceHandle,

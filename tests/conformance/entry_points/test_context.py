@@ -36,8 +36,8 @@ def test_properties(client: Client, context: Context) -> None:
     assert context_info(client, context, ContextInfo.NUM_DEVICES) == (number, 4)
     assert context_info(client, context, ContextInfo.DEVICES) == (context.devices, 8 * number)
     assert context_info(client, context, ContextInfo.REFERENCE_COUNT) == (1, 4)
-    assert context_info(client, context, ContextInfo.USM_MEMCPY2D_SUPPORT) == (False, 1)
-    assert context_info(client, context, ContextInfo.USM_FILL2D_SUPPORT) == (False, 1)
+    assert context_info(client, context, ContextInfo.USM_MEMCPY2D_SUPPORT) == (True, 1)
+    assert context_info(client, context, ContextInfo.USM_FILL2D_SUPPORT) == (True, 1)
 
 
 def test_arguments(client: Client, device: Device) -> None:

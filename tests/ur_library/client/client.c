@@ -76,6 +76,7 @@ static const struct {
     {"information", information},
     {"native_handles", native_handles},
     {"memory", memory},
+    {"rows", rows},
     {"pools", pools},
     {"events", events},
     {"callbacks", callbacks},

@@ -24,6 +24,7 @@ enum {
     CONTEXT_INFO_NUM_DEVICES = 0,
     CONTEXT_INFO_DEVICES = 1,
     CONTEXT_INFO_REFERENCE_COUNT = 2,
+    CONTEXT_INFO_USM_MEMCPY_2D_SUPPORT = 3,
     QUEUE_INFO_CONTEXT = 0,
     QUEUE_INFO_DEVICE = 1,
     QUEUE_INFO_FLAGS = 3,
@@ -35,6 +36,7 @@ enum {
     PROFILING_INFO_START = 2,
     PROFILING_INFO_END = 3,
     COMMAND_USM_FILL = 17,
+    COMMAND_USM_FILL_2D = 21,
     USM_ALLOC_INFO_TYPE = 0,
     USM_ALLOC_INFO_BASE_PTR = 1,
     USM_ALLOC_INFO_SIZE = 2,
@@ -132,6 +134,7 @@ void tables(void);
 void information(void);
 void native_handles(void);
 void memory(void);
+void rows(void);
 void pools(void);
 void events(void);
 void callbacks(void);

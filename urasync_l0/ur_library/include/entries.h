@@ -117,6 +117,22 @@ ur_result_t urEnqueueUSMFill(ur_queue_handle_t queue, void *mem, size_t pattern_
 ur_result_t urEnqueueUSMMemcpy(ur_queue_handle_t queue, bool blocking, void *dst, const void *src,
                                size_t size, uint32_t num_events_in_wait_list,
                                const ur_event_handle_t *event_wait_list, ur_event_handle_t *event);
+ur_result_t urEnqueueUSMFill2D(ur_queue_handle_t queue, void *mem, size_t pitch,
+                               size_t pattern_size, const void *pattern, size_t width,
+                               size_t height, uint32_t num_events_in_wait_list,
+                               const ur_event_handle_t *event_wait_list, ur_event_handle_t *event);
+ur_result_t urEnqueueUSMMemcpy2D(ur_queue_handle_t queue, bool blocking, void *dst,
+                                 size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+                                 size_t height, uint32_t num_events_in_wait_list,
+                                 const ur_event_handle_t *event_wait_list,
+                                 ur_event_handle_t *event);
+ur_result_t urEnqueueUSMPrefetch(ur_queue_handle_t queue, const void *mem, size_t size,
+                                 ur_usm_migration_flags_t prefetch_flags,
+                                 uint32_t num_events_in_wait_list,
+                                 const ur_event_handle_t *event_wait_list,
+                                 ur_event_handle_t *event);
+ur_result_t urEnqueueUSMAdvise(ur_queue_handle_t queue, const void *mem, size_t size,
+                               ur_usm_advice_flags_t advice, ur_event_handle_t *event);
 ur_result_t urEnqueueUSMDeviceAllocExp(ur_queue_handle_t queue, ur_usm_pool_handle_t pool,
                                        size_t size,
                                        const ur_exp_async_usm_alloc_properties_t *properties,

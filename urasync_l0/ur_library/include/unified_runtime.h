@@ -53,6 +53,8 @@ typedef uint32_t ur_kernel_info_t;
 typedef uint32_t ur_usm_type_t;
 typedef uint32_t ur_usm_alloc_info_t;
 typedef uint32_t ur_usm_pool_info_t;
+typedef uint32_t ur_usm_migration_flags_t;
+typedef uint32_t ur_usm_advice_flags_t;
 
 typedef void (*ur_logger_callback_t)(ur_logger_level_t level, const char *message, void *user_data);
 typedef void (*ur_context_extended_deleter_t)(void *user_data);

@@ -42,6 +42,16 @@ typedef struct {
     ...;
 } ze_command_queue_desc_t;
 
+typedef struct {
+    uint32_t originX;
+    uint32_t originY;
+    uint32_t originZ;
+    uint32_t width;
+    uint32_t height;
+    uint32_t depth;
+    ...;
+} ze_copy_region_t;
+
 ze_result_t zeCommandListCreateImmediate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
                                          const ze_command_queue_desc_t *altdesc,
                                          ze_command_list_handle_t *phCommandList);
@@ -69,6 +79,13 @@ ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t hCommandList,
                                           const void *pattern, size_t pattern_size, size_t size,
                                           ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
                                           ze_event_handle_t *phWaitEvents);
+ze_result_t zeCommandListAppendMemoryCopyRegion(
+    ze_command_list_handle_t hCommandList, void *dstptr, const ze_copy_region_t *dstRegion,
+    uint32_t dstPitch, uint32_t dstSlicePitch, const void *srcptr,
+    const ze_copy_region_t *srcRegion, uint32_t srcPitch, uint32_t srcSlicePitch,
+    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents);
+ze_result_t zeCommandListAppendMemoryPrefetch(ze_command_list_handle_t hCommandList,
+                                              const void *ptr, size_t size);
 ze_result_t zeCommandListAppendMemAdvise(ze_command_list_handle_t hCommandList,
                                          ze_device_handle_t hDevice, const void *ptr, size_t size,
                                          ze_memory_advice_t advice);
