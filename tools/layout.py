@@ -126,16 +126,16 @@ def plain_table() -> Table:
 class FittingTable:
     """A table; where its columns do not fit, each row as a block of lines instead.
 
-    The cells of the column ``subject`` may take several lines, and head the blocks; with its
-    heading before them if ``titled``.
+    The cells of the column ``subject`` may take several lines, and head the blocks; unless there is
+    a column ``title`` that does so with its heading, which leaves the subject to their last lines.
     """
 
     def __init__(
-        self, columns: Sequence[str | Text], *, subject: int, titled: bool = False
+        self, columns: Sequence[str | Text], *, subject: int, title: int | None = None
     ) -> None:
         self._columns = [Text(each) if isinstance(each, str) else each for each in columns]
         self._subject = subject
-        self._titled = titled
+        self._title = title
         self._rows: list[list[Text]] = []
 
     def add_row(self, *cells: str | Text) -> None:
@@ -155,14 +155,19 @@ class FittingTable:
             yield table
             return
         for row in self._rows:
-            title = Text.assemble(self._columns[self._subject], " ") if self._titled else Text()
-            yield Text.assemble(title, row[self._subject])
             named = [
                 Text.assemble(heading, " ", cell)
-                for number, (heading, cell) in enumerate(zip(self._columns, row, strict=True))
-                if number != self._subject
+                for heading, cell in zip(self._columns, row, strict=True)
             ]
-            yield Padding(Columns(named, padding=(0, 2)), (0, 0, 0, 2))
+            yield row[self._subject] if self._title is None else named[self._title]
+            others = [
+                each
+                for number, each in enumerate(named)
+                if number not in (self._subject, self._title)
+            ]
+            yield Padding(Columns(others, padding=(0, 2)), (0, 0, 0, 2))
+            if self._title is not None:
+                yield Padding(named[self._subject], (0, 0, 0, 2))
 
     def needed(self) -> int:
         """Columns of the output that the table needs, the subject in lines of some words."""

@@ -86,7 +86,7 @@ class QueuesView:
             table = FittingTable(
                 ("queue", "device", "given", "complete", "allocated", "pending", "runs after"),
                 subject=6,
-                titled=True,
+                title=0,
             )
             for row in rows:
                 table.add_row(

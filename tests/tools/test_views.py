@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.color import Color
 from rich.console import Console
 
 from tests.tools.results import console_of, text_of
 from tests.tools.snapshots import BASE, FRAMES, KIB, MIB, SNAPSHOT, later
 from urasync_l0.snapshot import IDLE, IN_USE, PENDING, BlockSnapshot, SegmentSnapshot, Snapshot
 from urasync_l0.tools.diff_view import DiffView
-from urasync_l0.tools.layout import PARTLY, STYLES, UNMAPPED, Layout, layout_of
+from urasync_l0.tools.layout import OTHER_SHADE, PARTLY, STYLES, UNMAPPED, Layout, layout_of
 from urasync_l0.tools.map_view import MapView, cell_size, cells_of, rows_of
 from urasync_l0.tools.pool_findings import findings, whole_idle_bytes
 from urasync_l0.tools.pool_rates import RateMeter
@@ -111,6 +112,33 @@ def test_each_state_has_its_colour_and_its_sign() -> None:
     text = text_of(console)
     for colour, sign in ((33, "█"), (33, "▄"), (172, "▒"), (71, "░"), (244, "·")):
         assert f"\x1b[38;5;{colour}m{sign}" in text
+
+
+def luminance(colour: str) -> float:
+    """How bright a colour is, from 0 to 1, as the rules for readable pages of the web count it."""
+    parts = [part / 255 for part in Color.parse(colour).get_truecolor()]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("style", [*STYLES.values(), OTHER_SHADE])
+def test_every_colour_can_be_read_on_a_light_and_on_a_dark_ground(style: str) -> None:
+    found = luminance(style)
+    on_light, on_dark = 1.05 / (found + 0.05), (found + 0.05) / 0.05
+
+    assert min(on_light, on_dark) > 2.5
+
+
+def test_a_queue_heads_its_lines_where_a_table_does_not_fit() -> None:
+    lines = rendered(QueuesView(SNAPSHOT, Layout()), 50).splitlines()
+
+    assert [line for line in lines if line.startswith("queue ")] == ["queue 1", "queue 2"]
+    assert [line for line in lines if "runs after" in line] == [
+        "  runs after 2 to 7",
+        "  runs after itself only",
+    ]
 
 
 def test_an_output_that_is_not_unicode_gets_plain_signs() -> None:
