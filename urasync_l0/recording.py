@@ -30,7 +30,11 @@ from urasync_l0.trace_writer import ALLOCATE, FREE, SIGNAL, SYNCHRONISE, WAIT, T
 KINDS = {kind.name.lower(): kind for kind in (UsmType.DEVICE, UsmType.SHARED, UsmType.HOST)}
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _TOOLS = os.path.join(_OURS, "tools", "")  # their demonstration is a program like any other
-_STARTERS = (threading.__file__, "<frozen runpy>")
+_STARTERS = (
+    threading.__file__,
+    os.path.join(os.path.dirname(threading.__file__), "concurrent", "futures", "thread.py"),
+    "<frozen runpy>",
+)
 """Code that starts threads or scripts: at the outer end of every traceback, and of no use there."""
 
 

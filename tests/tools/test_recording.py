@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -359,6 +360,15 @@ def test_tracebacks_end_where_a_thread_begins(context: Context) -> None:
         "allocate_here",
         "<lambda>",
     ]
+
+
+def test_tracebacks_end_where_a_thread_of_an_executor_begins(context: Context) -> None:
+    queue = context.create_queue()
+    with record_allocations(tracebacks=8), ThreadPoolExecutor(1) as executor:
+        allocation = executor.submit(allocate_here, queue).result(60)
+        (block,) = [each for each in used(urasync_l0.take_snapshot()) if each.requested == 4000]
+    assert [frame.partition(" at ")[0] for frame in block.traceback] == ["allocate_here"]
+    assert block.address == allocation.ptr
 
 
 def test_the_origin_of_an_earlier_allocation_is_not_shown(context: Context) -> None:
