@@ -57,6 +57,11 @@ def serving_processes() -> list[PoolSocket]:
     return [each for each in _sockets() if _is_served(each)]
 
 
+def nobody_serves() -> str:
+    """That there is no process to look at, what to do, and where one was looked for."""
+    return f"No process of yours offers its pools; {_OFFER}. {_looked()}"
+
+
 def require_pools(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot; raise `ToolError` if the process had no pools."""
     if not snapshot.contexts:
@@ -127,7 +132,7 @@ def _only() -> PoolSocket:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise ToolError(f"No process of yours offers its pools; {_OFFER}. {_looked()}")
+        raise ToolError(nobody_serves())
     raise ToolError(f"Several processes offer their pools; name one of {_list(found)}.")
 
 

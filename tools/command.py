@@ -24,6 +24,7 @@ from urasync_l0.result import UrError
 from urasync_l0.tools.attachment import (
     Source,
     find_source,
+    nobody_serves,
     require_blocks,
     require_pools,
     serving_processes,
@@ -97,7 +98,7 @@ def _list(parsed: argparse.Namespace) -> int:
     for each in found:
         print(f"{each.pid:>8}  {each.name}")
     if not found:
-        print("No process of yours offers its pools.", file=sys.stderr)
+        print(f"urasync-pools: {nobody_serves()}", file=sys.stderr)
     return 0
 
 

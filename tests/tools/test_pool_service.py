@@ -36,7 +36,7 @@ from urasync_l0.socket_folder import (
     pool_sockets,
     socket_path,
 )
-from urasync_l0.tools import attachment
+from urasync_l0.tools import attachment, command
 from urasync_l0.tools.attachment import ask, find_source, serving_processes
 from urasync_l0.tools.failure import ToolError
 
@@ -277,6 +277,16 @@ def test_the_folders_that_were_looked_in_are_named(runtime: Path) -> None:
         f"Looked in {runtime}/urasync-l0, {runtime}/run/{user}/urasync-l0, "
         f"{runtime}/urasync-l0-{user}."
     )
+
+
+def test_a_list_of_nobody_says_where_it_looked(
+    runtime: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["list"]) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("urasync-pools: No process of yours offers its pools; start it with")
+    assert f"Looked in {runtime}/urasync-l0, " in told.err
 
 
 @pytest.mark.parametrize("setting", ["XDG_RUNTIME_DIR", "TMPDIR"])

@@ -23,7 +23,9 @@ from urasync_l0.recording import current_recording
 from urasync_l0.result import InvalidOperationError
 from urasync_l0.snapshot import IN_USE, BlockSnapshot, Snapshot
 from urasync_l0.software_driver.controls import Controls
+from urasync_l0.tools.replayer.plain_pickle import load_plain_pickle
 from urasync_l0.tools.replayer.trace import HEADER, Op, Trace, read_trace
+from urasync_l0.tools.torch_form import torch_snapshot
 from urasync_l0.trace_writer import ALLOCATE, FREE, WAIT, TraceWriter
 from urasync_l0.ze.result import ZeResult
 
@@ -416,6 +418,26 @@ def test_the_history_has_the_latest(context: Context) -> None:
         ("free", 3072),
     ]
     assert [each.queue for each in snapshot.history] == [queue.id] * 4
+
+
+def test_the_history_tells_the_kinds_of_memory_of_one_pool_apart(context: Context) -> None:
+    """In PyTorch's form, host memory is on the record of no device."""
+    queue, pool = context.create_queue(), context.create_pool()
+    with record_allocations(history=100):
+        queue.alloc_device(1000, pool=pool).free()
+        queue.alloc_shared(2000, pool=pool).free()
+        queue.alloc_host(3000, pool=pool).free()
+        snapshot = urasync_l0.take_snapshot()
+        text = "".join(snapshot_json_parts())
+    assert [(each.op, each.size, each.kind, each.device) for each in snapshot.history] == [
+        (op, size, kind, device)
+        for size, kind, device in ((1024, "device", 0), (2048, "shared", 0), (3072, "host", None))
+        for op in ("allocate", "free")
+    ]
+    assert Snapshot.from_json(text).history == snapshot.history
+    *_, on_device, on_host = load_plain_pickle(torch_snapshot(snapshot))["device_traces"]
+    assert {each["size"] for each in on_device} == {1024, 2048}
+    assert {each["size"] for each in on_host} == {3072}
 
 
 # -- one at a time ---------------------------------------------------------------------------------
