@@ -76,7 +76,7 @@ def function_tables(text: str) -> dict[str, list[str]]:
 def type_for_python(type_: str, name: str) -> str:
     """What cffi gives to Python: handles and addresses as integers, which cost nothing to make."""
     if re.fullmatch(r"ur_\w+_handle_t", type_) or (
-        type_ in ("void *", "const void *") and name in ("mem", "dst", "src")
+        type_ in ("void *", "const void *") and name in ("mem", "dst", "src", "mapped_ptr")
     ):
         return "uintptr_t"
     if re.fullmatch(r"(const )?ur_\w+_handle_t \*", type_) or type_ == "void **":

@@ -20,9 +20,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from urasync_l0.result import InvalidValueError
 
 if TYPE_CHECKING:
+    from urasync_l0.buffer import Buffer
     from urasync_l0.context import Context
     from urasync_l0.descriptors import (
         AsyncUsmAllocProperties,
+        BufferProperties,
+        BufferRegion,
         ContextProperties,
         DevicePartitionProperties,
         EnqueueExtProperties,
@@ -51,6 +54,13 @@ EventList: TypeAlias = "Sequence[Event | None] | None"
 
 HostMemory: TypeAlias = int | bytes | bytearray | memoryview
 """What a copy reads or writes: an address, or a Python buffer, kept until the copy is done."""
+
+
+RectOffset: TypeAlias = tuple[int, int, int]
+"""Where a region begins: bytes into a row, rows, and slices."""
+
+RectRegion: TypeAlias = tuple[int, int, int]
+"""How large it is: bytes of a row, rows, and slices."""
 
 
 class Adapter(Protocol):
@@ -390,6 +400,63 @@ class Adapter(Protocol):
     ) -> None:
         """Have a function called, with the event, the state and the data, at an `ExecutionInfo`."""
 
+    # -- buffers ----------------------------------------------------------------------------------
+
+    def urMemBufferCreate(
+        self,
+        context: Context | None,
+        mem_flags: int,
+        size: int,
+        properties: BufferProperties | None,
+        buffer: Out[Buffer] | None,
+    ) -> None:
+        """A buffer of so many bytes, by `MemFlag`.
+
+        Its memory is the device's, or host memory if the flags say so or the context has several
+        devices. If it is to use memory of the host, what is mapped is found there.
+        """
+
+    def urMemRetain(self, mem: Buffer | None) -> None:
+        """Add a reference."""
+
+    def urMemRelease(self, mem: Buffer | None) -> None:
+        """Give a reference back. After the last one the memory goes when the queues have done
+        what they were given so far."""
+
+    def urMemGetInfo(
+        self,
+        mem: Buffer | None,
+        prop_name: int,
+        prop_size: int,
+        prop_value: Out[Any] | None,
+        prop_size_ret: Out[int] | None,
+    ) -> None:
+        """A `MemInfo`."""
+
+    def urMemBufferPartition(
+        self,
+        buffer: Buffer | None,
+        mem_flags: int,
+        create_type: int,
+        region: BufferRegion | None,
+        part: Out[Buffer] | None,
+    ) -> None:
+        """A buffer over a part of another one, whose memory it keeps."""
+
+    def urMemGetNativeHandle(
+        self, mem: Buffer | None, device: Device | None, native_mem: Out[int] | None
+    ) -> None:
+        """The address of the memory, which is the same for all devices."""
+
+    def urMemBufferCreateWithNativeHandle(
+        self,
+        native_mem: int,
+        context: Context | None,
+        properties: NativeHandleProperties | None,
+        buffer: Out[Buffer] | None,
+    ) -> None:
+        """A buffer over memory at an address, up to the end of its allocation."""
+
     # -- programs and kernels ---------------------------------------------------------------------
 
     def urProgramCreateWithIL(
@@ -601,6 +668,145 @@ class Adapter(Protocol):
         event: Out[Event] | None,
     ) -> None:
         """Hint how shared memory will be used, by `UsmAdviceFlag`."""
+
+    def urEnqueueMemBufferRead(
+        self,
+        queue: Queue | None,
+        buffer: Buffer | None,
+        blocking: bool,
+        offset: int,
+        size: int,
+        dst: HostMemory,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Copy bytes of a buffer to the host."""
+
+    def urEnqueueMemBufferWrite(
+        self,
+        queue: Queue | None,
+        buffer: Buffer | None,
+        blocking: bool,
+        offset: int,
+        size: int,
+        src: HostMemory,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Copy bytes of the host to a buffer."""
+
+    def urEnqueueMemBufferReadRect(
+        self,
+        queue: Queue | None,
+        buffer: Buffer | None,
+        blocking: bool,
+        buffer_origin: RectOffset,
+        host_origin: RectOffset,
+        region: RectRegion,
+        buffer_row_pitch: int,
+        buffer_slice_pitch: int,
+        host_row_pitch: int,
+        host_slice_pitch: int,
+        dst: HostMemory,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Copy a region of a buffer to the host. A pitch of 0 leaves no gaps."""
+
+    def urEnqueueMemBufferWriteRect(
+        self,
+        queue: Queue | None,
+        buffer: Buffer | None,
+        blocking: bool,
+        buffer_origin: RectOffset,
+        host_origin: RectOffset,
+        region: RectRegion,
+        buffer_row_pitch: int,
+        buffer_slice_pitch: int,
+        host_row_pitch: int,
+        host_slice_pitch: int,
+        src: HostMemory,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Copy a region of the host to a buffer; as `urEnqueueMemBufferReadRect`."""
+
+    def urEnqueueMemBufferCopy(
+        self,
+        queue: Queue | None,
+        buffer_src: Buffer | None,
+        buffer_dst: Buffer | None,
+        src_offset: int,
+        dst_offset: int,
+        size: int,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Copy bytes between buffers, or places of one that do not overlap."""
+
+    def urEnqueueMemBufferCopyRect(
+        self,
+        queue: Queue | None,
+        buffer_src: Buffer | None,
+        buffer_dst: Buffer | None,
+        src_origin: RectOffset,
+        dst_origin: RectOffset,
+        region: RectRegion,
+        src_row_pitch: int,
+        src_slice_pitch: int,
+        dst_row_pitch: int,
+        dst_slice_pitch: int,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Copy a region between buffers; as `urEnqueueMemBufferReadRect`."""
+
+    def urEnqueueMemBufferFill(
+        self,
+        queue: Queue | None,
+        buffer: Buffer | None,
+        pattern: bytes | None,
+        pattern_size: int,
+        offset: int,
+        size: int,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Repeat a pattern over a part of a buffer."""
+
+    def urEnqueueMemBufferMap(
+        self,
+        queue: Queue | None,
+        buffer: Buffer | None,
+        blocking: bool,
+        map_flags: int,
+        offset: int,
+        size: int,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+        ret_map: Out[int] | None,
+    ) -> None:
+        """Give the host a part of a buffer, by `MapFlag`, at an address that it may use when the
+        command is complete."""
+
+    def urEnqueueMemUnmap(
+        self,
+        queue: Queue | None,
+        mem: Buffer | None,
+        mapped_ptr: int,
+        num_events_in_wait_list: int,
+        event_wait_list: EventList,
+        event: Out[Event] | None,
+    ) -> None:
+        """Take a mapped part back, with what the host wrote to it."""
 
     def urEnqueueUSMDeviceAllocExp(
         self,

@@ -8,14 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from urasync_l0.enums import UsmType
-from urasync_l0.native_context import AllocationFinalizer, NativeContext, PostponedFinalizer
+from urasync_l0.native_context import AllocationFinalizer, NativeContext
 from urasync_l0.pool import QueueOrder
 from urasync_l0.result import (
-    DeviceLostError,
     InvalidMemObjectError,
     InvalidValueError,
     UnsupportedFeatureError,
-    UrError,
 )
 from urasync_l0.ze import host_memory
 
@@ -39,7 +37,7 @@ class DroppedAllocation(AllocationFinalizer):
             self.block.heap.pool.free(self.block, self.order, self.order.sequence + 1)
 
 
-class DroppedContextAllocation(PostponedFinalizer):
+class DroppedContextAllocation(AllocationFinalizer):
     """Frees memory of a context once its queues have done what they had been given by then."""
 
     __slots__ = ("awaited",)
@@ -52,13 +50,7 @@ class DroppedContextAllocation(PostponedFinalizer):
 
     def attempt(self, context: NativeContext) -> bool:
         """Free the block if the queues are there; tell whether it needs no further look."""
-        try:
-            if not context.has_passed(self.awaited, 0):
-                return False
-        except DeviceLostError as error:
-            context.lose(error)
-            return False
-        except UrError:  # of a marker: there is a next time
+        if not context.have_passed(self.awaited):
             return False
         if context.claim_dropped(self):
             self.block.heap.pool.free(self.block, context.host_order, 1)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from urasync_l0.enums import NO_POOL_FLAGS, StructureType, UsmType
 
 if TYPE_CHECKING:
+    from urasync_l0.buffer import Buffer
     from urasync_l0.device import Device
 
 
@@ -74,7 +75,7 @@ class QueueNativeDesc(Descriptor):
 
 @dataclass(frozen=True)
 class NativeHandleProperties(Descriptor):
-    """``ur_*_native_properties_t`` of platforms, devices, contexts, queues and events.
+    """``ur_*_native_properties_t`` of platforms, devices, contexts, queues, events and memory.
 
     Attributes
     ----------
@@ -195,6 +196,23 @@ class UsmPoolBufferDesc(Descriptor):
 
 
 @dataclass(frozen=True)
+class BufferProperties(Descriptor):
+    """``ur_buffer_properties_t``: the address of the host's memory for a buffer."""
+
+    stype: ClassVar = StructureType.BUFFER_PROPERTIES
+    host: int = 0
+
+
+@dataclass(frozen=True)
+class BufferRegion(Descriptor):
+    """``ur_buffer_region_t``: a part of a buffer."""
+
+    stype: ClassVar = StructureType.BUFFER_REGION
+    origin: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True)
 class AsyncUsmAllocProperties(Descriptor):
     """``ur_exp_async_usm_alloc_properties_t``; its flags are reserved."""
 
@@ -230,10 +248,10 @@ class KernelArg:
     size
         Bytes of the value, or of local memory.
     value
-        The bytes of a value, or an address.
+        The bytes of a value, an address, or a buffer.
     """
 
     type: int
     index: int
     size: int = 0
-    value: bytes | int | None = None
+    value: bytes | int | Buffer | None = None

@@ -69,6 +69,39 @@ class UsmAdviceFlag(IntFlag):
     CLEAR_NON_COHERENT_MEMORY = 1 << 16
 
 
+class MemFlag(IntFlag):
+    """``ur_mem_flag_t``: how a memory object is made."""
+
+    READ_WRITE = 1 << 0
+    WRITE_ONLY = 1 << 1
+    READ_ONLY = 1 << 2
+    USE_HOST_POINTER = 1 << 3
+    ALLOC_HOST_POINTER = 1 << 4
+    ALLOC_COPY_HOST_POINTER = 1 << 5
+
+
+class MemInfo(IntEnum):
+    """``ur_mem_info_t``: properties of a memory object."""
+
+    SIZE = 0
+    CONTEXT = 1
+    REFERENCE_COUNT = 2
+
+
+class BufferCreateType(IntEnum):
+    """``ur_buffer_create_type_t``: what a part of a buffer is."""
+
+    REGION = 0
+
+
+class MapFlag(IntFlag):
+    """``ur_map_flag_t``: what the host does with a mapped buffer."""
+
+    READ = 1 << 0
+    WRITE = 1 << 1
+    WRITE_INVALIDATE_REGION = 1 << 2
+
+
 class UsmMigrationFlag(IntFlag):
     """``ur_usm_migration_flag_t``: where prefetched memory goes."""
 
@@ -493,6 +526,8 @@ class StructureType(IntEnum):
     """``ur_structure_type_t``: tags of the descriptors that this package reads."""
 
     CONTEXT_PROPERTIES = 0
+    BUFFER_PROPERTIES = 2
+    BUFFER_REGION = 3
     PROGRAM_PROPERTIES = 6
     USM_DESC = 7
     USM_HOST_DESC = 8
@@ -503,6 +538,7 @@ class StructureType(IntEnum):
     QUEUE_INDEX_PROPERTIES = 15
     CONTEXT_NATIVE_PROPERTIES = 16
     QUEUE_NATIVE_PROPERTIES = 18
+    MEM_NATIVE_PROPERTIES = 19
     EVENT_NATIVE_PROPERTIES = 20
     PLATFORM_NATIVE_PROPERTIES = 21
     DEVICE_NATIVE_PROPERTIES = 22

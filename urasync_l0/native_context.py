@@ -17,7 +17,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from urasync_l0.device import Device
 from urasync_l0.event_source import observe
@@ -48,6 +48,13 @@ class Finalizer(weakref.ref[Any]):
 
     def close(self, context: NativeContext) -> None:
         """The context ends while the object lives; by default the context's end does it all."""
+
+
+class Postponed(Protocol):
+    """What waits for queues, without making anybody wait."""
+
+    def attempt(self, context: NativeContext) -> bool:
+        """Do it if the queues are there; tell whether it is done. Waits for nothing."""
 
 
 class _Stop(Finalizer):
@@ -105,7 +112,7 @@ class NativeContext:
         self.watcher = EventWatcher()
         self.lists: dict[int, CommandList] = {}
         self.abandoned: list[CommandList] = []
-        self.postponed: deque[PostponedFinalizer] = deque()
+        self.postponed: deque[Postponed] = deque()
         self.attention: deque[Finalizer] = deque()
         self.live: dict[int, AllocationFinalizer] = {}
         self.finalizers: dict[int, Finalizer] = {}
@@ -260,6 +267,16 @@ class NativeContext:
             for order, number in places.items()
         )
 
+    def have_passed(self, places: Mapping[QueueOrder, int]) -> bool:
+        """As `has_passed`, without a wait, and never an error: there is a next time."""
+        try:
+            return self.has_passed(places, 0)
+        except DeviceLostError as error:
+            self.lose(error)
+        except UrError:  # of a marker
+            pass
+        return False
+
     def claim_dropped(self, finalizer: AllocationFinalizer) -> bool:
         """Take a dropped allocation's block, unless it was freed in another way meanwhile."""
         block = finalizer.block
@@ -354,16 +371,6 @@ class AllocationFinalizer(Finalizer):
         allocation = self()
         if allocation is not None:
             allocation.is_freed = True
-
-
-class PostponedFinalizer(AllocationFinalizer):
-    """One that waits for queues, without making anybody wait."""
-
-    __slots__ = ()
-
-    def attempt(self, context: NativeContext) -> bool:
-        """Do it if the queues are there; tell whether it is done. Waits for nothing."""
-        raise NotImplementedError
 
 
 class _Anchor:

@@ -175,6 +175,19 @@ class Event:
         context.registry.completed(self.mark)
         return EventStatus.COMPLETE
 
+    def require_times(self) -> None:
+        """Raise ProfilingInfoNotAvailableError if nobody takes the times of the command."""
+        native = self.hold()
+        native.release()
+        if self.queue is None or not hasattr(native, "queued"):
+            raise self._without_times()
+
+    def _without_times(self) -> ProfilingInfoNotAvailableError:
+        return ProfilingInfoNotAvailableError(
+            f"{self!r} has no times: they are taken on queues that were made with "
+            "QueueFlag.PROFILING_ENABLE."
+        )
+
     def profile(self) -> EventProfile:
         """When the command was enqueued, started and ended, in nanoseconds of the device's clock.
 
@@ -192,10 +205,7 @@ class Event:
         native = self.hold()
         try:
             if queue is None or not hasattr(native, "queued"):
-                raise ProfilingInfoNotAvailableError(
-                    f"{self!r} has no times: they are taken on queues that were made with "
-                    "QueueFlag.PROFILING_ENABLE."
-                )
+                raise self._without_times()
             if not self.is_complete():
                 raise ProfilingInfoNotAvailableError(f"{self!r} has no times yet.")
             if self._context.attention:

@@ -268,6 +268,15 @@ class UsmContext(ABC):
                 queue = self._preparing[position] = self.create_queue(position)
             return queue
 
+    def write_at_once(self, address: int, source: int, nbytes: int) -> None:
+        """Copy to memory that was just allocated; complete on return."""
+        copied = self._preparing_queue(0).memcpy(address, source, nbytes, event=True)
+        assert copied is not None  # asked for
+        try:
+            copied.wait()
+        finally:
+            copied.release()
+
     def free(self, target: Allocation | int) -> None:
         """Give memory back, whoever allocated it, once the context's queues have done all that
         they were given before this call. Blocks until then; `Queue.free` does not.

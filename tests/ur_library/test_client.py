@@ -17,6 +17,7 @@ SCENARIOS = (
     "native_handles",
     "memory",
     "rows",
+    "buffers",
     "pools",
     "events",
     "callbacks",

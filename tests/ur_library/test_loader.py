@@ -14,6 +14,7 @@ SCENARIOS = (
     "native_handles",
     "memory",
     "rows",
+    "buffers",
     "pools",
     "events",
     "callbacks",

@@ -6,6 +6,8 @@ wrong, then calls what the objects call, and writes its out-pointers last.
 """
 
 from urasync_l0.entry_points.adapter import AdapterEntryPoints
+from urasync_l0.entry_points.buffer import BufferEntryPoints
+from urasync_l0.entry_points.buffer_enqueue import BufferEnqueueEntryPoints
 from urasync_l0.entry_points.context import ContextEntryPoints
 from urasync_l0.entry_points.device import DeviceEntryPoints
 from urasync_l0.entry_points.event import EventEntryPoints
@@ -32,5 +34,7 @@ class EntryPoints(
     UsmEntryPoints,
     UsmPoolEntryPoints,
     UsmEnqueueEntryPoints,
+    BufferEntryPoints,
+    BufferEnqueueEntryPoints,
 ):
     """All entry points that do not depend on how an adapter uses Level Zero."""

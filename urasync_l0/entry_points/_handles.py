@@ -22,6 +22,7 @@ from urasync_l0.result import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from urasync_l0.buffer import Buffer
     from urasync_l0.context import Context
     from urasync_l0.device import Device
     from urasync_l0.out import Out
@@ -104,6 +105,12 @@ def live_event(event: Event) -> Event:
     if event.is_released:
         raise InvalidEventError(f"{event!r} cannot be used any more.")
     return event
+
+
+def live_buffer(buffer: Buffer) -> Buffer:
+    """Raise InvalidMemObjectError if the buffer is released."""
+    buffer.require_live()
+    return buffer
 
 
 def live_pool(pool: Pool) -> Pool:
@@ -196,6 +203,7 @@ def close_unused(context: Context) -> None:
         if native.is_closed:
             return
         native.run_finalizers()
+        native.run_postponed()
         # Queues, pools and events are watched, and so are the context itself and its own queues. On
         # a lost device only queues can be given back one by one.
         own = context.preparing_queues

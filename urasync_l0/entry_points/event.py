@@ -84,7 +84,11 @@ class EventEntryPoints:
         prop_size_ret: Out[int] | None,
     ) -> None:
         """See `Adapter`."""
-        _PROFILING.answer(handle(event, "event"), prop_name, prop_size, prop_value, prop_size_ret)
+        event = handle(event, "event")
+        if prop_value is None and prop_size_ret is None:
+            # Who wants no answer asks whether there is one.
+            live_event(event).require_times()
+        _PROFILING.answer(event, prop_name, prop_size, prop_value, prop_size_ret)
 
     def urEventWait(self, num_events: int, event_wait_list: EventList) -> None:
         """See `Adapter`."""

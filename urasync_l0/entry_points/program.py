@@ -6,11 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from urasync_l0 import reference_count
+from urasync_l0.buffer import Buffer
 from urasync_l0.entry_points._handles import (
     close_unused,
     device_of,
     flags,
     handle,
+    live_buffer,
     live_context,
     live_queue,
     pointer,
@@ -291,15 +293,19 @@ def _arguments(kernel: Kernel, given: Sequence[KernelArg]) -> list[Argument]:
 def _argument(given: KernelArg) -> Argument:
     if given.type == KernelArgType.VALUE and isinstance(given.value, bytes):
         return Argument(given.size, given.value[: given.size])
-    if given.type == KernelArgType.POINTER and not isinstance(given.value, bytes):
+    if given.type == KernelArgType.POINTER and not isinstance(given.value, bytes | Buffer):
         # A null pointer is an argument like any other.
         return Argument(8, (given.value or 0).to_bytes(8, "little"))
     if given.type == KernelArgType.LOCAL:
         return Argument(given.size, None)
-    if given.type in (KernelArgType.MEM_OBJ, KernelArgType.SAMPLER):
+    if given.type == KernelArgType.MEM_OBJ and not isinstance(given.value, bytes):
+        found = given.value
+        place = live_buffer(found).address if isinstance(found, Buffer) else found or 0
+        return Argument(8, place.to_bytes(8, "little"))
+    if given.type == KernelArgType.SAMPLER:
         raise UnsupportedFeatureError(
-            f"Argument {given.index} is a {KernelArgType(given.type).name}; kernels take values, "
-            "pointers and local memory."
+            f"Argument {given.index} is a sampler; kernels take values, pointers, buffers and "
+            "local memory."
         )
     raise InvalidKernelArgumentsError(f"Argument {given.index} has no value of type {given.type}.")
 

@@ -112,7 +112,7 @@ def _piece(glue: Glue, parameter: Parameter, previous: Parameter) -> None:
             _value(glue, name)
     elif type_ == "const ur_exp_kernel_arg_properties_t *":
         glue.arguments.append(f"kernel_arguments({name}, {previous.name}) if {name} else None")
-    elif match := re.fullmatch(r"(?:const )?ur_(\w+_(?:properties|desc))_t \*", type_):
+    elif match := re.fullmatch(r"(?:const )?ur_(\w+_(?:properties|desc|region))_t \*", type_):
         expected = match[1].upper()
         glue.arguments.append(f"structure({name}, {expected}) if {name} else None")
     elif type_ == "const size_t *":
@@ -127,7 +127,11 @@ def _piece(glue: Glue, parameter: Parameter, previous: Parameter) -> None:
         text = "message_text" if name == "message" else "lasting_text"
         _out(glue, name, f"{name}[0] = {text}({name}_out.value)")
     elif type_ == "const void *" and name == "pattern":
-        glue.arguments.append(f"content({name}, {previous.name}) if {name} else None")
+        glue.arguments.append(f"content({name}, pattern_size) if {name} else None")
+    elif type_ == "ur_rect_offset_t":
+        glue.arguments.append(f"({name}.x, {name}.y, {name}.z)")
+    elif type_ == "ur_rect_region_t":
+        glue.arguments.append(f"({name}.width, {name}.height, {name}.depth)")
     elif re.fullmatch(r"ur_event_callback_t|ur_context_extended_deleter_t", type_):
         glue.arguments.append(f"{type_}({name}, {glue.parameters[0].name})")
     elif type_.endswith("*") and type_ not in ("void *", "const void *"):

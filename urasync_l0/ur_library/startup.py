@@ -12,6 +12,7 @@ from typing import Any
 
 from urasync_l0 import last_error, reference_count
 from urasync_l0.adapter import Adapter, find_adapter
+from urasync_l0.buffer import Buffer
 from urasync_l0.context import Context
 from urasync_l0.device import Device
 from urasync_l0.enums import StructureType
@@ -68,6 +69,9 @@ class Connection:
             "kernel": HandleTable(
                 "kernel", UrResult.INVALID_KERNEL, cells, lambda kernel: kernel.is_closed
             ),
+            "mem": HandleTable(
+                "memory object", UrResult.INVALID_MEM_OBJECT, cells, lambda mem: mem.is_closed
+            ),
             "usm_pool": HandleTable(
                 "pool", UrResult.INVALID_VALUE, cells, lambda pool: pool.core.is_closed
             ),
@@ -77,6 +81,7 @@ class Connection:
             (Context, "context"),
             (Queue, "queue"),
             (Pool, "usm_pool"),
+            (Buffer, "mem"),
             (Program, "program"),
             (Kernel, "kernel"),
             (Platform, "platform"),
@@ -100,7 +105,9 @@ class Connection:
             "failed": self.failed,
             "message_text": self.message_text,
             "handles": self.handles,
-            "kernel_arguments": lambda first, count: kernel_arguments(self.ffi, first, count),
+            "kernel_arguments": lambda first, count: kernel_arguments(
+                self.ffi, first, count, self.tables["mem"].__getitem__
+            ),
             "lasting_text": self.lasting_text,
             "read_size": self.read_size,
             "release_at_exit": self.release_at_exit,

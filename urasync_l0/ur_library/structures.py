@@ -98,6 +98,14 @@ class StructureReader:
                     c.maxPoolableSize, c.minDriverAllocSize, next=next_
                 ),
             ),
+            StructureType.BUFFER_PROPERTIES: (
+                "ur_buffer_properties_t",
+                lambda c, next_: descriptors.BufferProperties(address(c.pHost), next=next_),
+            ),
+            StructureType.BUFFER_REGION: (
+                "ur_buffer_region_t",
+                lambda c, next_: descriptors.BufferRegion(c.origin, c.size, next=next_),
+            ),
             StructureType.USM_POOL_BUFFER_DESC: ("ur_usm_pool_buffer_desc_t", buffer),
             StructureType.DEVICE_PARTITION_PROPERTIES: (
                 "ur_device_partition_properties_t",
@@ -137,16 +145,20 @@ class StructureReader:
         return chain
 
 
-def kernel_arguments(ffi: Any, first: Any, count: int) -> list[descriptors.KernelArg]:
-    """The arguments of a launch."""
-    return [_kernel_argument(ffi, first[i]) for i in range(count)]
+def kernel_arguments(
+    ffi: Any, first: Any, count: int, buffer: Callable[[int], Any]
+) -> list[descriptors.KernelArg]:
+    """The arguments of a launch; ``buffer`` gives the buffer of a handle."""
+    return [_kernel_argument(ffi, first[i], buffer) for i in range(count)]
 
 
-def _kernel_argument(ffi: Any, c: Any) -> descriptors.KernelArg:
+def _kernel_argument(ffi: Any, c: Any, buffer: Callable[[int], Any]) -> descriptors.KernelArg:
     pointer = c.value.value
-    value: bytes | int | None = None
+    value: Any = None
     if c.type == KernelArgType.POINTER:
         value = int(ffi.cast("uintptr_t", pointer))
+    elif c.type == KernelArgType.MEM_OBJ:
+        value = buffer(int(ffi.cast("uintptr_t", pointer)))
     elif c.type == KernelArgType.VALUE and pointer:
         value = bytes(ffi.buffer(pointer, c.size))
     return descriptors.KernelArg(c.type, c.index, c.size, value)

@@ -16,6 +16,7 @@ from tests.helpers.entries import Client, refused
 from urasync_l0 import Context, Device, Queue, UrResult
 from urasync_l0.adapter import Adapter
 from urasync_l0.descriptors import (
+    BufferRegion,
     DevicePartitionProperties,
     DevicePartitionProperty,
     UsmPoolDesc,
@@ -34,6 +35,7 @@ HANDLES = (
     "Pool",
     "Program",
     "Kernel",
+    "Buffer",
 )
 UNKNOWN_PROPERTY = 0x7FFF0000
 
@@ -59,7 +61,10 @@ class Parameter:
         """A command or an allocation without a pool takes the current one, for example."""
         if self.annotation == "Pool | None":
             return self.entry.startswith("urEnqueue") or self.entry.endswith("Alloc")
-        return (self.entry, self.name) == ("urQueueCreateWithNativeHandle", "device")
+        return self.name == "device" and self.entry in (
+            "urMemGetNativeHandle",
+            "urQueueCreateWithNativeHandle",
+        )
 
     @property
     def is_optional_out(self) -> bool:
@@ -115,6 +120,9 @@ class Arguments:
         self._adapter = client.adapter
         self._context = context
         self._queue = queue
+        buffer: Out[Any] = Out()
+        client.adapter.urMemBufferCreate(context, 0, 4096, None, buffer)
+        self.buffer = buffer.value
         self.pool = client.create_pool(context, context.devices[0])
         event: Out[Any] = Out()
         client.adapter.urEnqueueEventsWait(queue, 0, None, event)
@@ -138,6 +146,10 @@ class Arguments:
             # Kernels need a compiler, and what is tested here comes before they are looked at.
             "Program | None": Program(self._context, b"1234"),
             "Kernel | None": _kernel(self._context),
+            "Buffer | None": self.buffer,
+            "BufferRegion | None": BufferRegion(0, 1),
+            "RectOffset": (0, 0, 0),
+            "RectRegion": (1, 1, 1),
             "Sequence[int] | None": (1,),
             "Pool | None": None if parameter.is_optional_handle else self.pool,
             "UsmPoolDesc | None": UsmPoolDesc(),
@@ -158,7 +170,8 @@ class Arguments:
         by_name |= {"prop_name": self._property(parameter.entry), "prop_size": 8, "prop_value": 0}
         by_name |= {"num_args": 0, "pattern_size": 4, "size": 64, "mem": 0x10000, "device_type": 2}
         by_name |= {"native_context": 0x10000, "native_queue": 0x10000, "native_event": 0x10000}
-        by_name |= {"native_platform": 0x10000, "native_device": 0x10000}
+        by_name |= {"native_platform": 0x10000, "native_device": 0x10000, "native_mem": 0x10000}
+        by_name |= {"mapped_ptr": 0x10000, "offset": 0, "create_type": 0}
         if "Callable" in parameter.annotation:
             return _nothing
         return by_name.get(parameter.name, 1 if parameter.annotation == "int" else None)
@@ -187,6 +200,8 @@ def arguments(client: Client, context: Context) -> Iterator[Arguments]:
     yield made
     if not made.event.is_released:
         client.release(made.event)
+    if not made.buffer.is_closed:
+        client.adapter.urMemRelease(made.buffer)
     if not made.pool.core.is_closed:
         client.adapter.urUSMPoolRelease(made.pool)
     if not queue.is_closed:
@@ -246,9 +261,12 @@ POINTERS = [
     ("urContextCreate", "devices"),
     ("urContextSetExtendedDeleter", "deleter"),
     ("urDevicePartition", "properties"),
-    ("urEnqueueUSMFill", "pattern"),
-    ("urEnqueueUSMMemcpy", "dst"),
-    ("urEnqueueUSMMemcpy", "src"),
+    *((entry, "pattern") for entry in entries_with("pattern")),
+    *((entry, "dst") for entry in entries_with("dst")),
+    *((entry, "src") for entry in entries_with("src")),
+    ("urEnqueueMemUnmap", "mapped_ptr"),
+    ("urMemBufferCreateWithNativeHandle", "native_mem"),
+    ("urMemBufferPartition", "region"),
     ("urEventSetCallback", "notify"),
     ("urPlatformGetBackendOption", "frontend_option"),
     ("urUSMPoolSetInfoExp", "prop_value"),
@@ -261,7 +279,8 @@ POINTERS = [
 def test_null_pointer(arguments: Arguments, call: Call, entry: str, name: str) -> None:
     """ERR-3: pointers to what an entry reads."""
     given = arguments.of(entry)
-    given[name] = 0 if name in ("mem", "dst", "src") else None
+    addresses = ("mem", "dst", "src", "mapped_ptr", "native_mem")
+    given[name] = 0 if name in addresses else None
     with refused(UrResult.INVALID_NULL_POINTER, *outs_of(given)):
         call(entry, given)
 
@@ -307,11 +326,14 @@ def test_nowhere_to_put_a_property(arguments: Arguments, call: Call, entry: str)
     """STAT-5: both cells null, or room but no place."""
     given = arguments.of(entry)
     given["prop_value"] = given["prop_size_ret"] = None
-    with refused(UrResult.INVALID_NULL_POINTER):
+    code = UrResult.INVALID_NULL_POINTER
+    if entry == "urEventGetProfilingInfo":  # asks whether there are times
+        code = UrResult.PROFILING_INFO_NOT_AVAILABLE
+    with refused(code):
         call(entry, given)
     if "prop_size" in given:
         given["prop_size"] = 0
-        with refused(UrResult.INVALID_NULL_POINTER):
+        with refused(code):
             call(entry, given)
         given |= {"prop_size": 8, "prop_size_ret": Out()}
         with refused(UrResult.INVALID_NULL_POINTER, given["prop_size_ret"]):
@@ -324,6 +346,7 @@ PROPERTIES = {
     "urContextGetInfo": 0,
     "urDeviceGetInfo": 0,
     "urEventGetInfo": 2,
+    "urMemGetInfo": 0,
     "urPlatformGetInfo": 1,
     "urQueueGetInfo": 0,
     "urUSMPoolGetInfo": 0x2050,
@@ -356,6 +379,7 @@ DEAD = {
     "Event | None": UrResult.INVALID_EVENT,
     "Context | None": UrResult.INVALID_CONTEXT,
     "Pool | None": UrResult.INVALID_VALUE,
+    "Buffer | None": UrResult.INVALID_MEM_OBJECT,
 }
 
 
@@ -386,6 +410,8 @@ def test_dead_handle(
         client.adapter.urQueueRelease(queue)
     elif annotation == "Event | None":
         client.adapter.urEventRelease(given[name])
+    elif annotation == "Buffer | None":
+        client.adapter.urMemRelease(given[name])
     elif annotation == "Pool | None":
         given[name] = arguments.pool
         client.adapter.urUSMPoolRelease(arguments.pool)

@@ -359,6 +359,8 @@ def test_no_profiling_info(
     wait(client, plain)
     with refused(UrResult.PROFILING_INFO_NOT_AVAILABLE, unset):
         get(plain, ProfilingInfo.COMMAND_START, 8, unset, None)
+    with refused(UrResult.PROFILING_INFO_NOT_AVAILABLE):
+        get(plain, ProfilingInfo.COMMAND_START, 8, None, None)  # only asks whether there are times
     profiled = client.create_queue(context, device, QueueFlag.PROFILING_ENABLE | submission)
     with hold(controls, profiled):
         event = enqueue(client, profiled, "barrier")

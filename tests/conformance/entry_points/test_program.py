@@ -8,6 +8,7 @@ import pytest
 from tests.helpers.entries import Client, refused, waits, written
 from tests.helpers.spirv import fill_program
 from urasync_l0 import Context, Kernel, Program, UrResult, UsmType
+from urasync_l0.buffer import Buffer
 from urasync_l0.descriptors import KernelArg
 from urasync_l0.entry_points.program import _arguments
 from urasync_l0.enums import KernelArgType, KernelInfo, ProgramInfo
@@ -31,8 +32,24 @@ def test_arguments_of_the_entry_stand_by_their_index() -> None:
     ]
     with pytest.raises(InvalidKernelArgumentsError, match="once"):
         _arguments(kernel, [given[0], given[2]])
-    with pytest.raises(UnsupportedFeatureError, match="MEM_OBJ"):
-        _arguments(kernel, [KernelArg(KernelArgType.MEM_OBJ, 0)])
+    with pytest.raises(UnsupportedFeatureError, match="sampler"):
+        _arguments(kernel, [KernelArg(KernelArgType.SAMPLER, 0)])
+
+
+def test_a_buffer_is_an_argument_by_its_address(client: Client, context: Context) -> None:
+    made: Out[Buffer] = Out()
+    client.adapter.urMemBufferCreate(context, 0, 64, None, made)
+    kernel = object.__new__(Kernel)
+    buffer = written(made)
+    null, given = _arguments(
+        kernel,
+        [KernelArg(KernelArgType.MEM_OBJ, 0), KernelArg(KernelArgType.MEM_OBJ, 1, value=buffer)],
+    )
+    assert (null.size, null.value) == (8, bytes(8))
+    assert (given.size, given.value) == (8, buffer.address.to_bytes(8, "little"))
+    client.adapter.urMemRelease(buffer)
+    with refused(UrResult.INVALID_MEM_OBJECT):
+        _arguments(kernel, [KernelArg(KernelArgType.MEM_OBJ, 0, value=buffer)])
 
 
 def test_entries(client: Client, context: Context) -> None:

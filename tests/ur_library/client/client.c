@@ -77,6 +77,7 @@ static const struct {
     {"native_handles", native_handles},
     {"memory", memory},
     {"rows", rows},
+    {"buffers", buffers},
     {"pools", pools},
     {"events", events},
     {"callbacks", callbacks},

@@ -133,6 +133,58 @@ ur_result_t urEnqueueUSMPrefetch(ur_queue_handle_t queue, const void *mem, size_
                                  ur_event_handle_t *event);
 ur_result_t urEnqueueUSMAdvise(ur_queue_handle_t queue, const void *mem, size_t size,
                                ur_usm_advice_flags_t advice, ur_event_handle_t *event);
+ur_result_t urEnqueueMemBufferRead(ur_queue_handle_t queue, ur_mem_handle_t buffer, bool blocking,
+                                   size_t offset, size_t size, void *dst,
+                                   uint32_t num_events_in_wait_list,
+                                   const ur_event_handle_t *event_wait_list,
+                                   ur_event_handle_t *event);
+ur_result_t urEnqueueMemBufferWrite(ur_queue_handle_t queue, ur_mem_handle_t buffer, bool blocking,
+                                    size_t offset, size_t size, const void *src,
+                                    uint32_t num_events_in_wait_list,
+                                    const ur_event_handle_t *event_wait_list,
+                                    ur_event_handle_t *event);
+ur_result_t urEnqueueMemBufferReadRect(ur_queue_handle_t queue, ur_mem_handle_t buffer,
+                                       bool blocking, ur_rect_offset_t buffer_origin,
+                                       ur_rect_offset_t host_origin, ur_rect_region_t region,
+                                       size_t buffer_row_pitch, size_t buffer_slice_pitch,
+                                       size_t host_row_pitch, size_t host_slice_pitch, void *dst,
+                                       uint32_t num_events_in_wait_list,
+                                       const ur_event_handle_t *event_wait_list,
+                                       ur_event_handle_t *event);
+ur_result_t urEnqueueMemBufferWriteRect(ur_queue_handle_t queue, ur_mem_handle_t buffer,
+                                        bool blocking, ur_rect_offset_t buffer_origin,
+                                        ur_rect_offset_t host_origin, ur_rect_region_t region,
+                                        size_t buffer_row_pitch, size_t buffer_slice_pitch,
+                                        size_t host_row_pitch, size_t host_slice_pitch,
+                                        const void *src, uint32_t num_events_in_wait_list,
+                                        const ur_event_handle_t *event_wait_list,
+                                        ur_event_handle_t *event);
+ur_result_t urEnqueueMemBufferCopy(ur_queue_handle_t queue, ur_mem_handle_t buffer_src,
+                                   ur_mem_handle_t buffer_dst, size_t src_offset, size_t dst_offset,
+                                   size_t size, uint32_t num_events_in_wait_list,
+                                   const ur_event_handle_t *event_wait_list,
+                                   ur_event_handle_t *event);
+ur_result_t urEnqueueMemBufferCopyRect(ur_queue_handle_t queue, ur_mem_handle_t buffer_src,
+                                       ur_mem_handle_t buffer_dst, ur_rect_offset_t src_origin,
+                                       ur_rect_offset_t dst_origin, ur_rect_region_t region,
+                                       size_t src_row_pitch, size_t src_slice_pitch,
+                                       size_t dst_row_pitch, size_t dst_slice_pitch,
+                                       uint32_t num_events_in_wait_list,
+                                       const ur_event_handle_t *event_wait_list,
+                                       ur_event_handle_t *event);
+ur_result_t urEnqueueMemBufferFill(ur_queue_handle_t queue, ur_mem_handle_t buffer,
+                                   const void *pattern, size_t pattern_size, size_t offset,
+                                   size_t size, uint32_t num_events_in_wait_list,
+                                   const ur_event_handle_t *event_wait_list,
+                                   ur_event_handle_t *event);
+ur_result_t urEnqueueMemBufferMap(ur_queue_handle_t queue, ur_mem_handle_t buffer, bool blocking,
+                                  ur_map_flags_t map_flags, size_t offset, size_t size,
+                                  uint32_t num_events_in_wait_list,
+                                  const ur_event_handle_t *event_wait_list,
+                                  ur_event_handle_t *event, void **ret_map);
+ur_result_t urEnqueueMemUnmap(ur_queue_handle_t queue, ur_mem_handle_t mem, void *mapped_ptr,
+                              uint32_t num_events_in_wait_list,
+                              const ur_event_handle_t *event_wait_list, ur_event_handle_t *event);
 ur_result_t urEnqueueUSMDeviceAllocExp(ur_queue_handle_t queue, ur_usm_pool_handle_t pool,
                                        size_t size,
                                        const ur_exp_async_usm_alloc_properties_t *properties,
@@ -188,6 +240,21 @@ ur_result_t urUSMPoolSetInfoExp(ur_usm_pool_handle_t pool, ur_usm_pool_info_t pr
                                 void *prop_value, size_t prop_size);
 ur_result_t urUSMPoolTrimToExp(ur_context_handle_t context, ur_device_handle_t device,
                                ur_usm_pool_handle_t pool, size_t min_bytes_to_keep);
+ur_result_t urMemBufferCreate(ur_context_handle_t context, ur_mem_flags_t mem_flags, size_t size,
+                              const ur_buffer_properties_t *properties, ur_mem_handle_t *buffer);
+ur_result_t urMemRetain(ur_mem_handle_t mem);
+ur_result_t urMemRelease(ur_mem_handle_t mem);
+ur_result_t urMemGetInfo(ur_mem_handle_t mem, ur_mem_info_t prop_name, size_t prop_size,
+                         void *prop_value, size_t *prop_size_ret);
+ur_result_t urMemBufferPartition(ur_mem_handle_t buffer, ur_mem_flags_t mem_flags,
+                                 ur_buffer_create_type_t create_type,
+                                 const ur_buffer_region_t *region, ur_mem_handle_t *part);
+ur_result_t urMemGetNativeHandle(ur_mem_handle_t mem, ur_device_handle_t device,
+                                 ur_native_handle_t *native_mem);
+ur_result_t urMemBufferCreateWithNativeHandle(ur_native_handle_t native_mem,
+                                              ur_context_handle_t context,
+                                              const ur_mem_native_properties_t *properties,
+                                              ur_mem_handle_t *buffer);
 ur_result_t urProgramCreateWithIL(ur_context_handle_t context, const void *il, size_t length,
                                   const ur_program_properties_t *properties,
                                   ur_program_handle_t *program);

@@ -27,6 +27,7 @@ typedef struct ur_queue_handle_t_ *ur_queue_handle_t;
 typedef struct ur_event_handle_t_ *ur_event_handle_t;
 typedef struct ur_usm_pool_handle_t_ *ur_usm_pool_handle_t;
 
+typedef struct ur_mem_handle_t_ *ur_mem_handle_t;
 typedef struct ur_program_handle_t_ *ur_program_handle_t;
 typedef struct ur_kernel_handle_t_ *ur_kernel_handle_t;
 
@@ -50,6 +51,10 @@ typedef uint32_t ur_program_info_t;
 typedef uint32_t ur_program_build_info_t;
 typedef uint32_t ur_exp_program_flags_t;
 typedef uint32_t ur_kernel_info_t;
+typedef uint32_t ur_mem_flags_t;
+typedef uint32_t ur_mem_info_t;
+typedef uint32_t ur_map_flags_t;
+typedef uint32_t ur_buffer_create_type_t;
 typedef uint32_t ur_usm_type_t;
 typedef uint32_t ur_usm_alloc_info_t;
 typedef uint32_t ur_usm_pool_info_t;
@@ -77,6 +82,7 @@ typedef ur_platform_native_properties_t ur_device_native_properties_t;
 typedef ur_platform_native_properties_t ur_context_native_properties_t;
 typedef ur_platform_native_properties_t ur_queue_native_properties_t;
 typedef ur_platform_native_properties_t ur_event_native_properties_t;
+typedef ur_platform_native_properties_t ur_mem_native_properties_t;
 
 typedef struct ur_device_partition_property_t {
     int32_t type;
@@ -150,6 +156,31 @@ typedef struct ur_usm_pool_buffer_desc_t {
     ur_usm_type_t memType;
     ur_device_handle_t device;
 } ur_usm_pool_buffer_desc_t;
+
+typedef struct ur_buffer_properties_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    void *pHost;
+} ur_buffer_properties_t;
+
+typedef struct ur_buffer_region_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    size_t origin;
+    size_t size;
+} ur_buffer_region_t;
+
+typedef struct ur_rect_offset_t {
+    uint64_t x;
+    uint64_t y;
+    uint64_t z;
+} ur_rect_offset_t;
+
+typedef struct ur_rect_region_t {
+    uint64_t width;
+    uint64_t height;
+    uint64_t depth;
+} ur_rect_region_t;
 
 typedef struct ur_program_properties_t {
     ur_structure_type_t stype;
