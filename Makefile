@@ -6,6 +6,7 @@ PYTHON ?= python3
 PYTEST_FLAGS ?=
 DRIVER ?= software
 BENCH_FLAGS ?=
+INTEL_FLAGS ?=
 
 VENV := .venv
 VENV_PYTHON := $(VENV)/bin/python
@@ -29,7 +30,7 @@ TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmar
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo build test lint test-driver sanitize test-new-headers test-free-threaded test-ur-loader test-sycl bench clean system-packages
+.PHONY: help demo build test lint test-driver sanitize test-new-headers test-intel test-free-threaded test-ur-loader test-sycl bench clean system-packages
 
 help:
 	@echo 'make demo              build, then replay the recorded traces on the software driver'
@@ -38,6 +39,7 @@ help:
 	@echo 'make test-driver       the C tests of the software driver'
 	@echo 'make sanitize          the same under sanitizers, and the tests of the pool core in C'
 	@echo 'make test-new-headers  build and test with the newest Level Zero headers of Debian'
+	@echo 'make test-intel        tests on Intel'"'"'s own stack without a GPU, in a folder with Debian sid'
 	@echo 'make test-free-threaded  unit and conformance tests on a free-threaded CPython, if there is one'
 	@echo 'make test-ur-loader    a C client of the UR adapter libraries under the libur_loader of PyPI'
 	@echo 'make test-sycl         a SYCL program, dpctl of PyPI, on the UR adapter libraries (large downloads)'
@@ -70,6 +72,9 @@ sanitize: $(BUILT) $(DEVELOPMENT)
 
 test-new-headers: $(BUILT) $(DEVELOPMENT)
 	packaging/newer-headers.sh $(abspath $(VENV_PYTHON))
+
+test-intel: $(BUILT)
+	packaging/intel-stack.sh $(abspath $(VENV_PYTHON)) $(INTEL_FLAGS)
 
 test-free-threaded:
 	packaging/free-threaded.sh $(PYTEST_FLAGS)

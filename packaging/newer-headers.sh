@@ -23,12 +23,8 @@ fetch_headers() {
     for tool in apt-get dpkg dpkg-deb; do
         command -v "$tool" >/dev/null || not_available "there is no $tool"
     done
-    codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    targets=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
-        'Identifier: Packages')
-    mirror=$(echo "$targets" |
-        awk -v release="$codename" '$2 == release && $3 == "main" { print $1; exit }')
-    [ -n "$mirror" ] || not_available "apt has no Debian mirror among its sources"
+    mirror=$("$root/packaging/debian-mirror.sh") ||
+        not_available "apt has no Debian mirror among its sources"
 
     # A private state for apt: the machine's own package lists stay as they are.
     work=$(mktemp -d)

@@ -6,17 +6,27 @@ import subprocess
 import sys
 import textwrap
 
-# Settings of the surrounding run must not reach a test's own process; the loader is the same.
-SETTINGS = ("URASYNC_L0_DRIVER", "URASYNC_L0_SOFTWARE_DEVICES", "ZE_ENABLE_ALT_DRIVERS")
+from tests.helpers.leak_balance import take_balance
+
+# Settings of the surrounding run must not reach a test's own process; the loader is the same. The
+# checkers of handles and events take a plugin of pytest to get along with.
+SETTINGS = (
+    "URASYNC_L0_DRIVER",
+    "URASYNC_L0_SOFTWARE_DEVICES",
+    "ZE_ENABLE_ALT_DRIVERS",
+    "ZE_ENABLE_HANDLE_LIFETIME",
+    "ZEL_ENABLE_EVENTS_CHECKER",
+)
 
 SECONDS = 90
 """How long a program may run."""
 
 
-def run_strictly(program: str, *arguments: str, **environment: str) -> str:
+def run_strictly(program: str, *arguments: str, may_leave: bool = False, **environment: str) -> str:
     """Run a program's text on the software driver; returns what it printed.
 
-    It must end with status 0 and write nothing to its standard error.
+    It must end with status 0 and write nothing to its standard error. Where the loader's leak
+    checker is on, its table must be in balance, unless the program ``may_leave`` objects behind.
     """
     kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
     run = subprocess.run(
@@ -27,5 +37,7 @@ def run_strictly(program: str, *arguments: str, **environment: str) -> str:
         check=False,
         timeout=SECONDS,
     )
-    assert (run.returncode, run.stderr) == (0, ""), run.stdout + run.stderr
+    errors, leaks = take_balance(run.stderr)
+    clean = run.returncode == 0 and not errors.strip() and (may_leave or not leaks)
+    assert clean, f"{run.returncode}\n{run.stdout}{run.stderr}"
     return run.stdout

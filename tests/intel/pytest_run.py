@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs pytest in a process of its own with settings for the loader and the driver."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.helpers.leak_balance import count_balances, take_balance
+
+SECONDS = 900
+"""How long a run may take."""
+
+_SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] \S+?(?::\d+)?: (.*)$", re.MULTILINE)
+
+
+@dataclass
+class Outcome:
+    """How a part ended."""
+
+    name: str
+    passed: int = 0
+    failed: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    text: str = ""
+
+    def report(self) -> str:
+        """A few lines; with everything that was printed if something failed."""
+        lines = [f"{self.name}: {self.passed} passed, {self.failed} failed, "
+                 f"{self.skipped.total()} not run"]  # fmt: skip
+        lines += [f"    {count} not run: {reason}" for reason, count in self.skipped.most_common()]
+        return "\n".join([*([self.text] if self.failed else []), *lines])
+
+
+def run_pytest(
+    name: str,
+    arguments: Sequence[str],
+    settings: Mapping[str, str],
+    *,
+    workers: int,
+    balanced: bool = False,
+) -> Outcome:
+    """Run pytest; with ``balanced``, the leak checker's tables must show that nothing was left."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-rsfE",
+        f"-n{workers}",
+        "-p",
+        "no:cacheprovider",
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "log")
+        with log.open("w", encoding="utf-8") as output:
+            status = subprocess.run(
+                [*command, *arguments],
+                env=os.environ | dict(settings),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                timeout=SECONDS,
+                check=False,
+            ).returncode
+        text = log.read_text(encoding="utf-8", errors="replace")
+    outcome = Outcome(name)
+    for reason_count, reason in _SKIPPED.findall(text):
+        outcome.skipped[reason] += int(reason_count)
+    last = text.rstrip().rpartition("\n")[2]
+    counts = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", last)}
+    outcome.passed = counts.get("passed", 0)
+    outcome.failed = sum(counts.get(word, 0) for word in ("failed", "error", "errors"))
+    _, leaks = take_balance(text)
+    if balanced and leaks:
+        outcome.failed += len(leaks)
+        text += "\nthe leak checker: " + ", ".join(leaks)
+    if balanced and (tables := count_balances(text)) < workers:
+        outcome.failed += 1
+        text += f"\nthe leak checker spoke in {tables} processes only, of {workers} at least"
+    if (status and not outcome.failed) or not outcome.passed:
+        outcome.failed += 1
+        text += f"\npytest ended with status {status}"
+    outcome.text = "\n".join(text.splitlines()[-200:])
+    return outcome
