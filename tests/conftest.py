@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Options of the whole suite."""
 
+import os
+import secrets
+
 import pytest
 
 ADAPTERS = ("legacy", "v2")
@@ -21,12 +24,39 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the Level Zero driver of the conformance tests (default: software)",
     )
     group.addoption(
+        "--schedule-seed",
+        default="0",
+        metavar="N",
+        help="hold the software driver's commands back as a seed says; 'random' chooses one "
+        "(default: 0, not at all)",
+    )
+    group.addoption(
         "--machine-search",
         type=int,
         default=0,
         metavar="N",
         help="run N times as many programs of the pool machine, at random (default: a fixed few)",
     )
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist gives its workers the options as they are then
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--schedule-seed") == "random":
+        config.option.schedule_seed = str(secrets.randbelow(10**9) + 1)
+    os.environ.setdefault("URASYNC_L0_SOFTWARE_SEED", config.getoption("--schedule-seed"))
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    seed = config.getoption("--schedule-seed")
+    return None if seed == "0" else f"repeat with --schedule-seed {seed}"
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    seed = config.getoption("--schedule-seed")
+    if seed != "0" and terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(f"to repeat the failure: --schedule-seed {seed}")
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 def driver(request: pytest.FixtureRequest) -> DriverName:
     """The driver of this process, chosen once."""
     name = cast(DriverName, request.config.getoption("--driver"))
+    os.environ.setdefault("URASYNC_L0_SOFTWARE_CHECK", "1")
     loader.choose_driver(name)
     loader.initialise()
     return name
@@ -40,6 +41,14 @@ def _session_controls(driver: DriverName, device_index: int) -> "Controls | None
     from urasync_l0.software_driver.controls import Controls
 
     return Controls(device_index)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_without_order(_session_controls: "Controls | None") -> Iterator[None]:
+    """The software driver's checker must have nothing to report."""
+    yield
+    if _session_controls is not None:
+        assert _session_controls.take_reports() == []
 
 
 @pytest.fixture

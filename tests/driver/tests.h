@@ -137,6 +137,13 @@ TEST(an_immediate_list_takes_regular_lists_in_order)
 TEST(a_deferred_free_sees_commands_of_executed_lists)
 TEST(a_synchronous_queue_completes_each_execution)
 
+// test_checker.c
+TEST(the_checker_finds_faults_and_passes_what_is_right)
+TEST(the_checker_is_off_unless_it_is_asked_for)
+TEST(a_seed_decides_how_long_commands_are_held_back)
+CHILD(child_checker)
+CHILD(child_seed)
+
 // test_parallel.c
 TEST(threads_with_lists_of_their_own_do_not_meet)
 TEST(a_ring_of_lists_keeps_its_order)

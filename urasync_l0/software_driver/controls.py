@@ -20,6 +20,7 @@ INFINITE_NS = 2**64 - 1
 
 _VERSION = 1
 _NO_DEVICE = 2**32 - 1
+_LONGEST_REPORT = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +182,29 @@ class Controls:
         serial = ffi.new("uint64_t *")
         complete = self._wait("urasync_event_serial", event_handle, serial)
         return int(serial[0]) if complete else None
+
+    # The checker
+
+    @property
+    def is_checking(self) -> bool:
+        """Whether the checker is on: URASYNC_L0_SOFTWARE_CHECK was 1 when the driver began."""
+        return bool(self._library.urasync_checker_is_on())
+
+    def take_reports(self) -> list[str]:
+        """What the checker has reported since the last call, oldest first.
+
+        Of many reports the first ones; the last line then says how many there were.
+        """
+        count = int(self._library.urasync_checker_report_count())
+        reports: list[str] = []
+        buffer = ffi.new("char[]", _LONGEST_REPORT)
+        for index in range(count):
+            if not self._library.urasync_checker_report(index, buffer, _LONGEST_REPORT):
+                reports.append(f"{count} reports in all")
+                break
+            reports.append(_text(buffer))
+        self._library.urasync_checker_clear()
+        return reports
 
     # Failures
 

@@ -130,6 +130,17 @@ int32_t urasync_list_progress(uint64_t list, uint64_t *appended, uint64_t *compl
 // Waits until the first `number` commands of a list or queue have completed.
 int32_t urasync_list_wait_completed(uint64_t list, uint64_t number, uint64_t timeout_ns);
 
+// --- The checker -------------------------------------------------------------------------------
+//
+// It is on when URASYNC_L0_SOFTWARE_CHECK was 1 when the driver began; 1 or 0. Reports also go to
+// the standard error output, a line each.
+
+int32_t urasync_checker_is_on(void);
+uint64_t urasync_checker_report_count(void); // since the start or the last clear
+// Copies one of the first reports, 0 and up, ended by a zero byte; returns its length, 0 for none.
+size_t urasync_checker_report(uint64_t index, char *text, size_t capacity);
+void urasync_checker_clear(void);
+
 // --- Live objects ------------------------------------------------------------------------------
 //
 // A row for each object that was created and not destroyed yet. Kinds are numbered 0 .. count-1.

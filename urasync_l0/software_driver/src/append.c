@@ -85,6 +85,8 @@ ze_result_t append_prepare(command_list_t *list, entry_t entry, ze_event_handle_
     command->action = ACTION_NONE;
     command->entry = entry;
     command->recorded = !list->immediate;
+    command->counted = signal != NULL && ((event_t *)signal)->counter_based;
+    command->known = NULL;
     command->wait_count = wait_count;
     command->waits = places;
     command->signal = (event_t *)signal;
@@ -129,6 +131,7 @@ ze_result_t append_submit(command_list_t *list, command_t *command) {
     }
     if (list->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS) {
         wait_until(list->worker->timeline, timeline_reached, place, OS_FOREVER);
+        checker_host_saw_worker(list->worker);
     }
     return ZE_RESULT_SUCCESS;
 }

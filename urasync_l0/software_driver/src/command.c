@@ -100,6 +100,7 @@ void command_discard(command_t *command) {
         timeline_release(command->waits[i].timeline);
     }
     command_free_arrays(command);
+    checker_drop_knowledge(command->known);
     free(command);
 }
 
@@ -151,9 +152,15 @@ static void query_timestamps(const command_t *command) {
 static void execute_lists(worker_t *worker, command_t *command) {
     for (uint32_t i = 0; i < command->execute.count; ++i) {
         command_list_t *list = command->execute.lists[i];
+        uint64_t place = 0;
         for (command_t *inner = list->first; inner != NULL; inner = inner->next) {
             worker_pass_gate(worker);
+            checker_command_begins(worker, inner, (uintptr_t)list, ++place);
             command_run(worker, inner);
+            if (inner->counted) {
+                checker_place_reached(worker, list->timeline,
+                                      atomic_load(&list->timeline->completed) + 1);
+            }
             timeline_advance(list->timeline);
         }
     }
@@ -175,6 +182,7 @@ static void act(worker_t *worker, command_t *command) {
         copy_region(command);
         break;
     case ACTION_RESET_EVENT:
+        checker_command_resets(worker, command->reset);
         event_reset(command->reset);
         event_drop(command->reset);
         break;
@@ -197,6 +205,7 @@ void command_run(worker_t *worker, command_t *command) {
     for (uint32_t i = 0; i < command->wait_count; ++i) {
         wait_t *wait = &command->waits[i];
         wait_for(wait, OS_FOREVER);
+        checker_command_waited(worker, wait);
         if (wait->event != NULL) {
             event_drop(wait->event);
         } else if (!command->recorded) {
@@ -206,10 +215,13 @@ void command_run(worker_t *worker, command_t *command) {
     event_t *signal = command->signal;
     fence_t *fence = command->action == ACTION_EXECUTE_LISTS ? command->execute.fence : NULL;
     const uint64_t start = signal != NULL && signal->timestamps ? device_ticks() : 0;
-    act(worker, command);
+    if (checker_command_touches(worker, command)) {
+        act(worker, command);
+    }
     const uint64_t end = signal != NULL && signal->timestamps ? device_ticks() : 0;
     const uint64_t serial = next_serial();
     if (signal != NULL) {
+        checker_command_signals(worker, signal);
         event_complete(signal, start, end, serial);
     }
     if (fence != NULL) {

@@ -89,6 +89,7 @@ ze_result_t ZE_APICALL zeCommandListCreateImmediate(ze_context_handle_t hContext
     list->immediate = true;
     list->in_order = (altdesc->flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER) != 0;
     list->worker = worker;
+    worker->order.owner = (uintptr_t)list;
     context_adopt(context);
     live_add(&list->object, KIND_COMMAND_LIST, list, (int32_t)device->index, 0, this_entry);
     *phCommandList = (ze_command_list_handle_t)list;
@@ -169,6 +170,9 @@ ze_result_t ZE_APICALL zeCommandListHostSynchronize(ze_command_list_handle_t hCo
     const bool idle = timeout == 0 ? timeline_reached(list->worker->timeline,
                                                       atomic_load(&list->worker->appended))
                                    : worker_wait_idle(list->worker, os_deadline(timeout));
+    if (idle) {
+        checker_host_saw_worker(list->worker);
+    }
     return idle ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 

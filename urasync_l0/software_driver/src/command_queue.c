@@ -34,6 +34,7 @@ ze_result_t ZE_APICALL zeCommandQueueCreate(ze_context_handle_t hContext,
     queue->device = device;
     queue->desc = *desc;
     queue->worker = worker;
+    worker->order.owner = (uintptr_t)queue;
     context_adopt(context);
     live_add(&queue->object, KIND_COMMAND_QUEUE, queue, (int32_t)device->index, 0, this_entry);
     *phCommandQueue = (ze_command_queue_handle_t)queue;
@@ -84,6 +85,7 @@ ze_result_t ZE_APICALL zeCommandQueueExecuteCommandLists(ze_command_queue_handle
     const uint64_t place = worker_append(worker, command);
     if (queue->desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS) {
         wait_until(worker->timeline, timeline_reached, place, OS_FOREVER);
+        checker_host_saw_worker(worker);
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -96,6 +98,9 @@ ze_result_t ZE_APICALL zeCommandQueueSynchronize(ze_command_queue_handle_t hComm
     const bool idle = timeout == 0
                           ? timeline_reached(worker->timeline, atomic_load(&worker->appended))
                           : worker_wait_idle(worker, os_deadline(timeout));
+    if (idle) {
+        checker_host_saw_worker(worker);
+    }
     return idle ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 

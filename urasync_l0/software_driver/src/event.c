@@ -18,6 +18,7 @@ void event_retain(event_t *event) { atomic_fetch_add(&event->references, 1); }
 void event_release(event_t *event) {
     if (atomic_fetch_sub(&event->references, 1) == 1) {
         timeline_release(event->timeline);
+        checker_event_forgotten(event);
         os_mutex_destroy(&event->mutex);
         free(event);
     }
@@ -132,6 +133,7 @@ ze_result_t ZE_APICALL zeEventDestroy(ze_event_handle_t hEvent) {
     ENTER(zeEventDestroy);
     CHECK_HANDLE(hEvent, KIND_EVENT);
     event_t *event = (event_t *)hEvent;
+    checker_event_destroyed(this_entry, event);
     if (atomic_load(&event->state) >= EVENT_PENDING) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
@@ -231,7 +233,11 @@ bool event_wait(event_t *event, uint64_t deadline) {
 ze_result_t ZE_APICALL zeEventQueryStatus(ze_event_handle_t hEvent) {
     ENTER(zeEventQueryStatus);
     CHECK_HANDLE(hEvent, KIND_EVENT);
-    return event_is_complete((event_t *)hEvent) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    if (!event_is_complete((event_t *)hEvent)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    checker_host_saw_event((event_t *)hEvent);
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout) {
@@ -240,6 +246,9 @@ ze_result_t ZE_APICALL zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t
     event_t *event = (event_t *)hEvent;
     const bool over =
         timeout == 0 ? event_is_complete(event) : event_wait(event, os_deadline(timeout));
+    if (over) {
+        checker_host_saw_event(event);
+    }
     return over ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
@@ -252,6 +261,7 @@ ze_result_t ZE_APICALL zeEventHostSignal(ze_event_handle_t hEvent) {
     }
     const uint64_t ticks = event->timestamps ? device_ticks() : 0;
     event_hold(event);
+    checker_host_signals(this_entry, event);
     event_complete(event, ticks, ticks, next_serial());
     return ZE_RESULT_SUCCESS;
 }
@@ -263,6 +273,7 @@ ze_result_t ZE_APICALL zeEventHostReset(ze_event_handle_t hEvent) {
     if (event->counter_based) {
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     }
+    checker_host_resets(this_entry, event);
     event_reset(event);
     return ZE_RESULT_SUCCESS;
 }

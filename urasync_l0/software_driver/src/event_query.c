@@ -11,6 +11,7 @@ static ze_result_t timestamp(event_t *event, ze_kernel_timestamp_result_t *resul
     if (!event_is_complete(event)) {
         return ZE_RESULT_NOT_READY;
     }
+    checker_host_saw_event(event);
     const ze_kernel_timestamp_data_t data = {.kernelStart = atomic_load(&event->start),
                                              .kernelEnd = atomic_load(&event->end)};
     *result = (ze_kernel_timestamp_result_t){.global = data, .context = data};

@@ -48,6 +48,9 @@ ze_result_t failure_of_call(entry_t entry) {
     os_mutex_unlock(&mutex);
     if (result != ZE_RESULT_SUCCESS) {
         atomic_fetch_add(&delivered, 1);
+        if (result == ZE_RESULT_ERROR_DEVICE_LOST) {
+            checker_device_lost();
+        }
     }
     return result;
 }

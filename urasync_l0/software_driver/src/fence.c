@@ -73,13 +73,20 @@ ze_result_t ZE_APICALL zeFenceHostSynchronize(ze_fence_handle_t hFence, uint64_t
     CHECK_HANDLE(hFence, KIND_FENCE);
     const bool set = timeout == 0 ? fence_is_set(hFence, 0)
                                   : wait_until(hFence, fence_is_set, 0, os_deadline(timeout));
+    if (set) {
+        checker_host_saw_worker(((const fence_t *)hFence)->queue->worker);
+    }
     return set ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
 ze_result_t ZE_APICALL zeFenceQueryStatus(ze_fence_handle_t hFence) {
     ENTER(zeFenceQueryStatus);
     CHECK_HANDLE(hFence, KIND_FENCE);
-    return fence_is_set(hFence, 0) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    if (!fence_is_set(hFence, 0)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    checker_host_saw_worker(((const fence_t *)hFence)->queue->worker);
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL zeFenceReset(ze_fence_handle_t hFence) {

@@ -16,11 +16,12 @@
 //   event      regular: a bit that is set and reset. Counter-based: a place on a timeline
 //   wait       a regular event, or a place on a timeline that was fixed at the append
 //   gate       holds a worker before its next command while it is closed
+//   checker    knows which steps, commands and calls of the host, come before which others
 //   subject    what a thread can wait for: a regular event, a fence or a timeline
 //
 // Locks, in the order in which a thread may take them: virtual memory's, the live table's, that of
-// the list of workers, a worker's, an event's. Others are taken alone. No lock is held while a
-// command runs.
+// the list of workers, a worker's, an event's, the checker's. Others are taken alone. No lock is
+// held while a command runs.
 
 #ifndef URASYNC_INTERNAL_H
 #define URASYNC_INTERNAL_H
@@ -30,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "checker.h"
 #include "controls.h"
 #include "entry.h"
 #include "level_zero.h"
@@ -125,6 +127,8 @@ typedef struct settings {
     uint64_t timer;          // ticks a second
     bool mapped_unknown;     // zeMemGetAllocProperties does not know mapped memory
     bool peer;               // devices can access each other
+    bool check;              // the checker is on
+    uint64_t seed;           // of the times at which workers go on; 0: as soon as they can
 } settings_t;
 
 extern settings_t settings;
@@ -149,6 +153,7 @@ typedef struct timeline {
     // Only for regular lists: how many commands one execution has, and executions submitted.
     _Atomic uint64_t period;
     _Atomic uint64_t submissions;
+    timeline_order_t *order; // the checker's
 } timeline_t;
 
 timeline_t *timeline_create(void);
@@ -235,6 +240,12 @@ void memory_collect_deferred(void);
 bool mapping_find(const void *address, memory_facts_t *facts);
 bool mapping_make_resident(const void *address, const device_t *device, bool resident);
 uint64_t virtual_page(uint64_t size);
+// Whether the driver gave the address once, though there is no memory now.
+bool memory_was_given(const void *address);
+bool address_is_reserved(const void *address);
+// While the checker is on, addresses that go back are kept for a while, so that nobody else gets
+// them, and who still uses them is seen.
+void memory_retire(uintptr_t base, size_t size);
 
 // --- command.c: the order of completion ---------------------------------------------------------
 
@@ -265,6 +276,7 @@ typedef struct event {
     os_mutex_t mutex;
     timeline_t *timeline;
     uint64_t place;
+    event_order_t order; // the checker's
 } event_t;
 
 #define EVENT_SET ((uint64_t)1)

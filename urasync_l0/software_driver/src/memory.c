@@ -196,9 +196,12 @@ static allocation_t *forget(context_t *context, const void *pointer) {
     return allocation;
 }
 
-static void give_back(allocation_t *allocation) {
+// Memory that a command may still use stays as it is, for the process to survive the fault.
+static void give_back(entry_t entry, allocation_t *allocation) {
     live_remove(&allocation->object);
-    os_memory_unmap((void *)allocation->range.base, allocation->mapped);
+    if (checker_memory_goes(entry, allocation->range.base, allocation->range.size)) {
+        memory_retire(allocation->range.base, allocation->mapped);
+    }
     if (allocation->device != NULL) {
         device_memory_give_back(allocation->device, allocation->range.size);
     }
@@ -221,7 +224,7 @@ ze_result_t ZE_APICALL zeMemFree(ze_context_handle_t hContext, void *ptr) {
     if (allocation == NULL) {
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    give_back(allocation);
+    give_back(this_entry, allocation);
     memory_collect_deferred();
     return ZE_RESULT_SUCCESS;
 }
@@ -252,7 +255,10 @@ void memory_collect_deferred(void) {
     while (ready != NULL) {
         deferred_t *one = ready;
         ready = one->next;
-        give_back(one->allocation);
+        for (size_t i = 0; i < one->count; ++i) {
+            checker_host_saw_timeline(one->places[i].timeline);
+        }
+        give_back(ENTRY_zeMemFreeExt, one->allocation);
         release_places(one->places, one->count);
         free(one);
     }
@@ -285,6 +291,7 @@ ze_result_t ZE_APICALL zeMemFreeExt(ze_context_handle_t hContext,
     if (policy == blocking) {
         for (size_t i = 0; i < count; ++i) {
             wait_for(&places[i], OS_FOREVER);
+            checker_host_saw_timeline(places[i].timeline);
         }
     }
     allocation_t *allocation = forget((context_t *)hContext, ptr);
@@ -300,7 +307,7 @@ ze_result_t ZE_APICALL zeMemFreeExt(ze_context_handle_t hContext,
         deferred = one;
         os_mutex_unlock(&mutex);
     } else {
-        give_back(allocation);
+        give_back(this_entry, allocation);
         release_places(places, count);
     }
     memory_collect_deferred();

@@ -119,6 +119,12 @@ uint64_t os_now(void) {
     return (uint64_t)now.tv_sec * NANOSECONDS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
+void os_sleep(uint64_t nanoseconds) {
+    const struct timespec time = {.tv_sec = (time_t)(nanoseconds / NANOSECONDS_PER_SECOND),
+                                  .tv_nsec = (long)(nanoseconds % NANOSECONDS_PER_SECOND)};
+    nanosleep(&time, NULL);
+}
+
 uint64_t os_deadline(uint64_t timeout) {
     if (timeout == OS_FOREVER) {
         return OS_FOREVER;

@@ -34,6 +34,7 @@ bool os_store_unmap(void *address, size_t size); // back to a reservation withou
 
 // Clock: nanoseconds of a clock that never goes back.
 uint64_t os_now(void);
+void os_sleep(uint64_t nanoseconds);
 // The time `timeout` nanoseconds from now; OS_FOREVER stays for ever.
 uint64_t os_deadline(uint64_t timeout);
 

@@ -180,9 +180,9 @@ static bool hide(void) {
 }
 
 static bool all_known(void) {
-    static const char *const known[] = {"DEVICES",        "SUB_DEVICES", "MEMORY",
-                                        "MAX_ALLOCATION", "PAGE",        "TIMER",
-                                        "MAPPED_UNKNOWN", "PEER",        "HIDE"};
+    static const char *const known[] = {
+        "DEVICES",        "SUB_DEVICES", "MEMORY", "MAX_ALLOCATION", "PAGE", "TIMER",
+        "MAPPED_UNKNOWN", "PEER",        "CHECK",  "SEED",           "HIDE"};
     bool valid = true;
     for (char **variable = environ; *variable != NULL; ++variable) {
         if (strncmp(*variable, PREFIX, strlen(PREFIX)) != 0) {
@@ -246,6 +246,9 @@ static bool load(void) {
                          &settings.timer);
     valid &= read_switch(PREFIX "MAPPED_UNKNOWN", &settings.mapped_unknown);
     valid &= read_switch(PREFIX "PEER", &settings.peer);
+    valid &= read_switch(PREFIX "CHECK", &settings.check);
+    valid &= read_number(PREFIX "SEED", 0, UINT64_MAX, "a seed, a whole number", &settings.seed);
+    checker_start(settings.check);
     valid &= hide();
     settings.devices = (uint32_t)devices;
     settings.sub_devices = (uint32_t)sub_devices;

@@ -21,6 +21,7 @@ timeline_t *timeline_retain(timeline_t *timeline) {
 
 void timeline_release(timeline_t *timeline) {
     if (timeline != NULL && atomic_fetch_sub(&timeline->references, 1) == 1) {
+        checker_timeline_forgotten(timeline);
         free(timeline);
     }
 }

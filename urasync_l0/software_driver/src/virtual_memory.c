@@ -87,6 +87,13 @@ static reservation_t *reservation_of(const context_t *context, const void *ptr, 
     return found;
 }
 
+bool address_is_reserved(const void *address) {
+    os_mutex_lock(&virtual_memory_mutex);
+    const bool reserved = range_map_find(&reservations, (uintptr_t)address) != NULL;
+    os_mutex_unlock(&virtual_memory_mutex);
+    return reserved;
+}
+
 static ze_result_t range_check(const void *ptr, size_t size) {
     if (size == 0 || size % small_page() != 0) {
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
@@ -170,7 +177,7 @@ ze_result_t ZE_APICALL zeVirtualMemFree(ze_context_handle_t hContext, const void
     }
     range_map_remove(&reservations, &found->range);
     live_remove(&found->object);
-    os_memory_unmap((void *)found->range.base, size);
+    memory_retire(found->range.base, size);
     os_mutex_unlock(&virtual_memory_mutex);
     context_abandon(found->context);
     free(found);
@@ -276,7 +283,8 @@ ze_result_t ZE_APICALL zeVirtualMemUnmap(ze_context_handle_t hContext, const voi
     if (reservation_of((context_t *)hContext, ptr, size) == NULL ||
         !covers_mappings((uintptr_t)ptr, size)) {
         result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    } else if (!os_store_unmap((void *)ptr, size)) {
+    } else if (checker_memory_goes(this_entry, (uintptr_t)ptr, size) &&
+               !os_store_unmap((void *)ptr, size)) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     } else {
         range_node_t *inside;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "schedule.h"
 #include "worker.h"
 
 enum {
@@ -17,6 +18,7 @@ enum {
 // All workers, for questions about a device or about memory.
 static os_mutex_t all_mutex = OS_MUTEX_INITIALIZER;
 static worker_t *all = NULL;
+static uint64_t created = 0;
 
 worker_t *worker_create(device_t *device) {
     worker_t *worker = calloc(1, sizeof *worker);
@@ -33,7 +35,9 @@ worker_t *worker_create(device_t *device) {
     atomic_store(&worker->gate_limit, UINT64_MAX);
     os_mutex_init(&worker->mutex);
     os_condition_init(&worker->changed);
+    checker_worker_created(worker);
     os_mutex_lock(&all_mutex);
+    worker->number = ++created;
     worker->next = all;
     if (all != NULL) {
         all->previous = worker;
@@ -121,6 +125,8 @@ static void complete(worker_t *worker, command_t *command) {
     if (worker->first == NULL) {
         worker->last = NULL;
     }
+    checker_drop_knowledge(command->known);
+    command->known = NULL;
     command_free_arrays(command); // not before: another thread may look at pending commands
     const bool keep = worker->spare_count < MAX_SPARE;
     if (keep) {
@@ -142,7 +148,13 @@ static void *run(void *argument) {
         if (command == NULL) {
             return NULL;
         }
+        schedule_delay(worker->number, command->place);
+        checker_command_begins(worker, command, 0, command->place);
+        const bool counted = command->counted;
         command_run(worker, command);
+        if (counted) {
+            checker_place_reached(worker, worker->timeline, command->place);
+        }
         complete(worker, command);
     }
 }
@@ -175,6 +187,7 @@ void worker_destroy(worker_t *worker) {
     if (started) {
         os_thread_join(worker->thread);
     }
+    checker_worker_destroyed(worker);
     os_mutex_lock(&all_mutex);
     if (worker->previous != NULL) {
         worker->previous->next = worker->next;
@@ -201,6 +214,7 @@ command_t *worker_new_command(worker_t *worker) {
 
 uint64_t worker_append(worker_t *worker, command_t *command) {
     command->next = NULL;
+    command->known = checker_host_knowledge();
     os_mutex_lock(&worker->mutex);
     const uint64_t place = atomic_load_explicit(&worker->appended, memory_order_relaxed) + 1;
     command->place = place;
@@ -284,6 +298,7 @@ void workers_wait_idle(const device_t *device) {
     }
     for (size_t i = 0; i < count; ++i) {
         wait_for(&places[i], OS_FOREVER);
+        checker_host_saw_timeline(places[i].timeline);
         timeline_release(places[i].timeline);
     }
     free(places);

@@ -40,7 +40,9 @@ typedef struct command {
     struct command *next;
     action_t action;
     entry_t entry;
-    bool recorded; // of a regular list: runs any number of times
+    bool recorded;         // of a regular list: runs any number of times
+    bool counted;          // its signal is counter-based
+    vector_clock_t *known; // the checker's: what the host knew at the append
     uint64_t place;
     uint32_t wait_count;
     wait_t *waits;
@@ -110,6 +112,8 @@ struct worker {
     bool stopping;
     bool started;
     os_thread_t thread;
+    worker_order_t order; // the checker's
+    uint64_t number;      // of its creation
 };
 
 worker_t *worker_create(device_t *device);

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The software driver's checker is on in this suite, and sees what an adapter appends."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.helpers.gates import hold
+from tests.helpers.usm import MIB, TIMEOUT_NS, finish
+from urasync_l0 import Allocation, Event, Queue
+from urasync_l0.event import PoolEvent
+from urasync_l0.pool import QueueOrder
+from urasync_l0.software_driver.controls import Controls
+from urasync_l0.ze.handles import handle_value
+
+Work = Callable[[Queue, Queue, Allocation], object]
+
+
+def test_the_checker_is_on(controls: Controls) -> None:
+    assert controls.is_checking
+
+
+def unordered(first: Queue, second: Queue, memory: Allocation) -> None:
+    first.fill(memory, b"a")
+    second.fill(memory, b"b")
+
+
+def ordered_by_an_event(first: Queue, second: Queue, memory: Allocation) -> None:
+    event = first.fill(memory, b"a", event=True)
+    assert isinstance(event, Event)
+    second.fill(memory, b"b", wait=[event])
+
+
+def ordered_by_the_host(first: Queue, second: Queue, memory: Allocation) -> None:
+    first.fill(memory, b"a")
+    finish(first)
+    second.fill(memory, b"b")
+
+
+def freed_behind_work_of_another_queue(first: Queue, second: Queue, memory: Allocation) -> None:
+    event = first.fill(memory, b"a", event=True)
+    assert isinstance(event, Event)
+    memory.free(second, wait=[event])
+    second.fill(second.alloc_device(memory.nbytes), b"b")
+
+
+@pytest.mark.parametrize(
+    ("work", "faults"),
+    [
+        (unordered, 1),
+        (ordered_by_an_event, 0),
+        (ordered_by_the_host, 0),
+        (freed_behind_work_of_another_queue, 0),
+    ],
+)
+def test_work_of_two_queues(
+    controls: Controls, queue: Queue, other_queue: Queue, work: Work, faults: int
+) -> None:
+    memory = queue.alloc_device(MIB)
+    work(queue, other_queue, memory)
+    finish(queue)
+    finish(other_queue)
+    reports = controls.take_reports()
+    assert len(reports) == faults
+    for report in reports:
+        assert report.startswith("no order between zeCommandListAppendMemoryFill (command ")
+        assert "which writes the 1048576 bytes at " in report
+    assert controls.take_reports() == []
+
+
+def test_memory_that_is_given_out_too_early(
+    controls: Controls, queue: Queue, other_queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An adapter that forgot the order between queues is found, whoever runs first."""
+    with hold(controls, queue):
+        memory = queue.alloc_device(MIB)
+        address = memory.ptr
+        queue.fill(memory, b"a")
+        memory.free()
+        # As if the queue had run up to the free.
+        monkeypatch.setattr(QueueOrder, "wait_a_moment", lambda order: False)
+        queue.command_list.order.completed = queue.command_list.order.sequence + 1
+        queue.command_list.order.domain.epoch += 1
+        again = other_queue.alloc_device(MIB)
+        assert again.ptr == address
+        other_queue.fill(again, b"b")
+        finish(other_queue)
+    finish(queue)
+    (report,) = controls.take_reports()
+    assert report.startswith("no order between ")
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["unknown", "known"])
+def test_an_event_that_is_reset_too_early(
+    controls: Controls,
+    queue: Queue,
+    other_queue: Queue,
+    adapter: str,
+    monkeypatch: pytest.MonkeyPatch,
+    known: bool,
+) -> None:
+    """That another queue has waited for an event must be known before it is reset."""
+    monkeypatch.setattr(PoolEvent, "is_passed", lambda event: True)
+    event = queue.record()
+    other_queue.wait([event])
+    other = handle_value(other_queue.handle)
+    appended = controls.list_progress(other).appended
+    assert controls.wait_completed(other, appended, TIMEOUT_NS), "past the wait, but who knows"
+    if known:
+        finish(other_queue)
+    finish(queue)
+    event.release()
+    for _ in range(4):
+        queue.record().release()
+        finish(queue)
+    reports = controls.take_reports()
+    resets = any("zeEventHostReset resets event" in report for report in reports)
+    assert resets == (adapter == "legacy" and not known), reports

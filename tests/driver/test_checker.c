@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The checker, in a process of its own where it is on: each kind of fault is planted and found, and
+// the same program without the fault passes. Gates see to it that nothing depends on who is faster.
+
+#include "bench.h"
+#include "schedule.h"
+#include "tests.h"
+
+#include <unistd.h>
+
+#ifdef __SANITIZE_THREAD__
+enum { VARIANTS = 1 }; // the planted faults are data races, which it finds as well
+#else
+enum { VARIANTS = 2 };
+#endif
+
+enum { SIZE = 4096, SECONDS_OF_CHILD = 120 };
+
+static ze_command_list_handle_t a, b, c;
+static char *memory;
+
+static void fill(ze_command_list_handle_t list, void *at, size_t size, ze_event_handle_t signal,
+                 ze_event_handle_t wait) {
+    const char pattern = 1;
+    SUCCESS(ze.zeCommandListAppendMemoryFill(list, at, &pattern, 1, size, signal, wait != NULL,
+                                             wait != NULL ? &wait : NULL));
+}
+
+static void copy(ze_command_list_handle_t list, void *to, const void *from, size_t size) {
+    SUCCESS(ze.zeCommandListAppendMemoryCopy(list, to, from, size, NULL, 0, NULL));
+}
+
+static void signal_event(ze_command_list_handle_t list, ze_event_handle_t event) {
+    SUCCESS(ze.zeCommandListAppendSignalEvent(list, event));
+}
+
+static void wait_event(ze_command_list_handle_t list, ze_event_handle_t event) {
+    SUCCESS(ze.zeCommandListAppendWaitOnEvents(list, 1, &event));
+}
+
+// --- Two commands and the same bytes ------------------------------------------------------------
+
+static void two_writes(bool fault) {
+    fill(a, memory, SIZE, NULL, NULL);
+    if (!fault) {
+        finish(a);
+    }
+    fill(b, memory + SIZE - 1, SIZE, NULL, NULL); // one byte in common
+}
+
+static void writes_side_by_side(bool fault) {
+    fill(a, memory, SIZE, NULL, NULL);
+    fill(b, memory + SIZE - fault, SIZE, NULL, NULL);
+}
+
+static void a_write_and_a_read(bool fault) {
+    if (fault) {
+        fill(a, memory, SIZE, NULL, NULL);
+    } else {
+        copy(a, memory + 2 * SIZE, memory, SIZE);
+    }
+    copy(b, memory + 4 * SIZE, memory, SIZE);
+}
+
+static void a_read_and_a_later_write(bool fault) {
+    copy(a, memory + 2 * SIZE, memory, SIZE);
+    copy(b, memory + 4 * SIZE, memory, SIZE);
+    finish(a);
+    if (!fault) {
+        finish(b);
+    }
+    fill(a, memory, SIZE, NULL, NULL);
+}
+
+// Another read in the middle must not hide what was read beside it.
+static void a_read_in_parts(bool fault) {
+    copy(a, memory + 2 * SIZE, memory, SIZE);
+    copy(b, memory + 4 * SIZE, memory + SIZE / 2, 1);
+    finish(b);
+    if (!fault) {
+        finish(a);
+    }
+    fill(b, memory + SIZE - 1, 1, NULL, NULL);
+}
+
+static void a_query_is_a_wait(bool fault) {
+    ze_event_handle_t event = make_counter_event(0);
+    fill(a, memory, SIZE, event, NULL);
+    CHECK_EQUAL(urasync_list_wait_completed(handle_of(a), 1, SECONDS_10), 0); // the host sees none
+    if (!fault) {
+        SUCCESS(ze.zeEventQueryStatus(event));
+    }
+    fill(b, memory, SIZE, NULL, NULL);
+    finish(a);
+    finish(b);
+    destroy_event(event);
+}
+
+static void a_counter_event(bool fault) {
+    ze_event_handle_t event = make_counter_event(0);
+    if (fault) {
+        signal_event(a, event);
+        fill(a, memory, SIZE, NULL, NULL); // behind the signal
+    } else {
+        fill(a, memory, SIZE, event, NULL);
+    }
+    fill(b, memory, SIZE, NULL, event);
+    finish(a);
+    finish(b);
+    destroy_event(event);
+}
+
+// The wait is for the place that the event had at the append, not for a later one.
+static void a_counter_event_that_moved_on(bool fault) {
+    ze_event_handle_t event = make_counter_event(0);
+    hold(b);
+    signal_event(a, event);
+    if (fault) {
+        fill(b, memory, SIZE, NULL, event);
+    }
+    fill(a, memory, SIZE, event, NULL);
+    if (!fault) {
+        fill(b, memory, SIZE, NULL, event);
+    }
+    finish(a);
+    release(b);
+    finish(b);
+    destroy_event(event);
+}
+
+static void an_event_of_a_pool(bool fault) {
+    ze_event_pool_handle_t pool = make_pool(1, POOL_PLAIN);
+    ze_event_handle_t event = make_event(pool, 0);
+    fill(a, memory, SIZE, fault ? NULL : event, NULL);
+    if (fault) {
+        signal_event(c, event);
+    }
+    fill(b, memory, SIZE, NULL, event);
+    finish(a);
+    finish(b);
+    finish(c);
+    destroy_event(event);
+    destroy_pool(pool);
+}
+
+static void a_chain_of_three(bool fault) {
+    ze_event_handle_t first = make_counter_event(0);
+    ze_event_handle_t second = make_counter_event(0);
+    fill(a, memory, SIZE, first, NULL);
+    if (!fault) {
+        wait_event(b, first);
+    }
+    signal_event(b, second);
+    fill(c, memory, SIZE, NULL, second);
+    finish(a);
+    finish(b);
+    finish(c);
+    destroy_event(first);
+    destroy_event(second);
+}
+
+static void rows_of_a_region(bool fault) {
+    // Each list has its own columns of the same rows.
+    const ze_copy_region_t left = {.width = 16, .height = 4, .depth = 1};
+    const ze_copy_region_t right = {
+        .originX = fault ? 15 : 16, .width = 16, .height = 4, .depth = 1};
+    SUCCESS(ze.zeCommandListAppendMemoryCopyRegion(a, memory, &left, 64, 0, memory + SIZE, &left,
+                                                   64, 0, NULL, 0, NULL));
+    SUCCESS(ze.zeCommandListAppendMemoryCopyRegion(b, memory, &right, 64, 0, memory + 2 * SIZE,
+                                                   &right, 64, 0, NULL, 0, NULL));
+}
+
+static void regular_lists(bool fault) {
+    ze_command_list_handle_t list = make_regular_list(0);
+    ze_command_queue_handle_t queue = make_queue();
+    const ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    ze_fence_handle_t fence;
+    SUCCESS(ze.zeFenceCreate(queue, &desc, &fence));
+    fill(list, memory, SIZE, NULL, NULL);
+    SUCCESS(ze.zeCommandListClose(list));
+    SUCCESS(ze.zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+    if (!fault) {
+        SUCCESS(ze.zeFenceHostSynchronize(fence, SECONDS_10));
+    }
+    fill(a, memory, SIZE, NULL, NULL);
+    finish(a);
+    SUCCESS(ze.zeCommandQueueSynchronize(queue, SECONDS_10));
+    SUCCESS(ze.zeFenceDestroy(fence));
+    SUCCESS(ze.zeCommandListDestroy(list));
+    SUCCESS(ze.zeCommandQueueDestroy(queue));
+}
+
+// --- Memory that is not there -------------------------------------------------------------------
+
+static void a_free_of_memory_in_use(bool fault) {
+    char *mine = make_device_memory(SIZE);
+    hold(a);
+    fill(a, mine, SIZE, NULL, NULL);
+    if (!fault) {
+        release(a);
+        finish(a);
+    }
+    free_memory(mine);
+    if (fault) {
+        release(a);
+        finish(a);
+    }
+}
+
+static void a_free_that_nobody_waited_for(bool fault) {
+    char *mine = make_device_memory(SIZE);
+    uint64_t appended;
+    uint64_t completed;
+    fill(a, mine, SIZE, NULL, NULL);
+    urasync_list_progress(handle_of(a), &appended, &completed);
+    CHECK_EQUAL(urasync_list_wait_completed(handle_of(a), appended, SECONDS_10), 0);
+    if (!fault) {
+        finish(a);
+    }
+    free_memory(mine);
+}
+
+static void a_command_on_freed_memory(bool fault) {
+    char *mine = make_device_memory(SIZE);
+    if (fault) {
+        free_memory(mine);
+    }
+    fill(a, mine, SIZE, NULL, NULL);
+    finish(a);
+    if (!fault) {
+        free_memory(mine);
+    }
+}
+
+static void a_command_beyond_the_end(bool fault) {
+    fill(a, memory + 15 * SIZE, SIZE + fault, NULL, NULL);
+}
+
+static void a_page_that_is_unmapped(bool fault) {
+    void *range;
+    ze_physical_mem_handle_t physical;
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .size = PAGE};
+    SUCCESS(ze.zeVirtualMemReserve(context, NULL, PAGE, &range));
+    SUCCESS(ze.zePhysicalMemCreate(context, devices[0], &desc, &physical));
+    SUCCESS(ze.zeVirtualMemMap(context, range, PAGE, physical, 0,
+                               ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    fill(a, range, SIZE, NULL, NULL);
+    finish(a);
+    if (fault) {
+        SUCCESS(ze.zeVirtualMemUnmap(context, range, PAGE));
+    }
+    fill(a, range, SIZE, NULL, NULL);
+    finish(a);
+    if (!fault) {
+        SUCCESS(ze.zeVirtualMemUnmap(context, range, PAGE));
+    }
+    SUCCESS(ze.zeVirtualMemFree(context, range, PAGE));
+    SUCCESS(ze.zePhysicalMemDestroy(context, physical));
+}
+
+// --- A lost device ------------------------------------------------------------------------------
+
+// What was appended before the loss will never matter to anybody.
+static void a_device_that_is_lost(bool fault) {
+    char *mine = make_device_memory(SIZE);
+    hold(a);
+    fill(a, mine, SIZE, NULL, NULL);
+    if (!fault) {
+        urasync_fail("zeCommandListHostSynchronize", 1, ZE_RESULT_ERROR_DEVICE_LOST, 1);
+        CHECK_EQUAL(ze.zeCommandListHostSynchronize(a, 0), ZE_RESULT_ERROR_DEVICE_LOST);
+    }
+    fill(b, mine, SIZE, NULL, NULL);
+    finish(b);
+    free_memory(mine);
+    release(a);
+    finish(a);
+}
+
+// --- Events -------------------------------------------------------------------------------------
+
+static void a_reset_before_the_wait_is_over(bool fault) {
+    ze_event_pool_handle_t pool = make_pool(1, POOL_PLAIN);
+    ze_event_handle_t event = make_event(pool, 0);
+    signal_event(a, event);
+    finish(a);
+    wait_event(b, event);
+    uint64_t appended;
+    uint64_t completed;
+    urasync_list_progress(handle_of(b), &appended, &completed);
+    CHECK_EQUAL(urasync_list_wait_completed(handle_of(b), appended, SECONDS_10), 0);
+    if (!fault) {
+        finish(b);
+    }
+    SUCCESS(ze.zeEventHostReset(event));
+    finish(b);
+    destroy_event(event);
+    destroy_pool(pool);
+}
+
+static void a_reset_of_a_pending_event(bool fault) {
+    ze_event_pool_handle_t pool = make_pool(1, POOL_PLAIN);
+    ze_event_handle_t event = make_event(pool, 0);
+    hold(a);
+    if (fault) {
+        signal_event(a, event);
+    }
+    SUCCESS(ze.zeEventHostReset(event));
+    release(a);
+    finish(a);
+    destroy_event(event);
+    destroy_pool(pool);
+}
+
+static void a_reset_by_another_list(bool fault) {
+    ze_event_pool_handle_t pool = make_pool(2, POOL_PLAIN);
+    ze_event_handle_t event = make_event(pool, 0);
+    ze_event_handle_t waited = make_event(pool, 1);
+    signal_event(a, event);
+    wait_event(b, event);
+    signal_event(b, waited);
+    wait_event(c, fault ? event : waited);
+    SUCCESS(ze.zeCommandListAppendEventReset(c, event));
+    if (fault && ze.zeEventHostSynchronize(waited, 100 * MILLISECOND) != ZE_RESULT_SUCCESS) {
+        SUCCESS(ze.zeEventHostSignal(event)); // b had not got past its wait
+    }
+    finish(a);
+    finish(b);
+    finish(c);
+    destroy_event(event);
+    destroy_event(waited);
+    destroy_pool(pool);
+}
+
+static void an_event_that_goes_while_it_is_in_use(bool fault) {
+    ze_event_pool_handle_t pool = make_pool(1, POOL_PLAIN);
+    ze_event_handle_t event = make_event(pool, 0);
+    hold(a);
+    signal_event(a, event);
+    if (fault) {
+        CHECK_EQUAL(ze.zeEventDestroy(event), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    }
+    release(a);
+    finish(a);
+    destroy_event(event);
+    destroy_pool(pool);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(bool fault);
+    const char *says[2]; // what a report has in it
+} programs[] = {
+    {"two writes", two_writes, {"no order between zeCommandListAppendMemoryFill", "the 1 bytes"}},
+    {"writes side by side", writes_side_by_side, {"which writes the 1 bytes", "writes them"}},
+    {"a write and a read", a_write_and_a_read, {"zeCommandListAppendMemoryCopy", "4096 bytes"}},
+    {"a read and a later write", a_read_and_a_later_write, {"which reads", "which writes"}},
+    {"a read in parts", a_read_in_parts, {"which reads", "which writes"}},
+    {"a query is a wait", a_query_is_a_wait, {"no order between", ""}},
+    {"a counter event", a_counter_event, {"no order between", ""}},
+    {"a counter event that moved on", a_counter_event_that_moved_on, {"no order between", ""}},
+    {"an event of a pool", an_event_of_a_pool, {"no order between", ""}},
+    {"a chain of three", a_chain_of_three, {"no order between", ""}},
+    {"rows of a region", rows_of_a_region, {"which writes the 1 bytes", "CopyRegion"}},
+    {"regular lists", regular_lists, {"no order between", ""}},
+    {"a free of memory in use", a_free_of_memory_in_use, {"zeMemFree takes the 4096", "stay"}},
+    {"a free that nobody waited for",
+     a_free_that_nobody_waited_for,
+     {"zeMemFree takes the 4096 bytes", "nobody has seen it complete"}},
+    {"a command on freed memory", a_command_on_freed_memory, {"are no memory", "did not run"}},
+    {"a command beyond the end", a_command_beyond_the_end, {"are no memory", "touches 4097 bytes"}},
+    {"a page that is unmapped", a_page_that_is_unmapped, {"are no memory", "did not run"}},
+    {"a device that is lost", a_device_that_is_lost, {"zeMemFree takes the 4096 bytes", "stay"}},
+    {"a reset before the wait is over",
+     a_reset_before_the_wait_is_over,
+     {"zeEventHostReset resets event", "zeCommandListAppendWaitOnEvents"}},
+    {"a reset of a pending event", a_reset_of_a_pending_event, {"zeEventHostReset", "refers"}},
+    {"a reset by another list", a_reset_by_another_list, {"with no order to", "EventReset"}},
+    {"an event that goes", an_event_that_goes_while_it_is_in_use, {"zeEventDestroy", "refers"}},
+};
+
+// The fault is reported, and, but for what follows from it, nothing else.
+static void check_reports(size_t program, bool fault) {
+    char text[512] = "";
+    const uint64_t count = urasync_checker_report_count();
+    urasync_checker_report(0, text, sizeof text);
+    const bool right = fault ? count > 0 && strstr(text, programs[program].says[0]) != NULL &&
+                                   strstr(text, programs[program].says[1]) != NULL
+                             : count == 0;
+    if (!right) {
+        printf("%s, with%s the fault: %" PRIu64 " reports, the first: %s\n", programs[program].name,
+               fault ? "" : "out", count, text);
+    }
+    CHECK(right);
+    urasync_checker_clear();
+}
+
+int child_checker(void) {
+    uint32_t one = 1;
+    alarm(SECONDS_OF_CHILD);
+    ze.zeInit(0);
+    ze.zeDriverGet(&one, &driver);
+    ze.zeDeviceGet(driver, &one, devices);
+    context = ze.zeDriverGetDefaultContext(driver);
+    CHECK_EQUAL(urasync_checker_is_on(), 1);
+    for (size_t i = 0; i < COUNT(programs); ++i) {
+        for (int fault = 0; fault < VARIANTS; ++fault) {
+            a = make_list(IN_ORDER);
+            b = make_list(IN_ORDER);
+            c = make_list(IN_ORDER);
+            memory = make_device_memory((size_t)16 * SIZE);
+            programs[i].run(fault != 0);
+            finish(a);
+            finish(b);
+            finish(c);
+            check_reports(i, fault != 0);
+            free_memory(memory);
+            destroy_list(a);
+            destroy_list(b);
+            destroy_list(c);
+            CHECK_EQUAL(urasync_checker_report_count(), 0);
+        }
+    }
+    return atomic_load(&failed_checks) == 0 ? 0 : 1;
+}
+
+void the_checker_finds_faults_and_passes_what_is_right(void) {
+    char errors[1 << 15];
+    CHECK_EQUAL(run_child("child_checker", "URASYNC_L0_SOFTWARE_CHECK", "1", errors, sizeof errors),
+                0);
+    CHECK_EQUAL(strstr(errors, "urasync software driver: no order between") != NULL, VARIANTS > 1);
+}
+
+void the_checker_is_off_unless_it_is_asked_for(void) {
+    CHECK_EQUAL(urasync_checker_is_on(), 0);
+    CHECK_EQUAL(urasync_checker_report_count(), 0);
+}
+
+// --- Seeds --------------------------------------------------------------------------------------
+
+int child_seed(void) {
+    enum { COMMANDS = 200 };
+    uint32_t one = 1;
+    alarm(SECONDS_OF_CHILD);
+    ze.zeInit(0);
+    ze.zeDriverGet(&one, &driver);
+    ze.zeDeviceGet(driver, &one, devices);
+    context = ze.zeDriverGetDefaultContext(driver);
+    a = make_list(IN_ORDER);
+    const uint64_t before = now_ns();
+    for (int i = 0; i < COMMANDS; ++i) {
+        SUCCESS(ze.zeCommandListAppendBarrier(a, NULL, 0, NULL));
+    }
+    finish(a);
+    const uint64_t slept = now_ns() - before;
+    destroy_list(a);
+    // Without a seed this takes far less than a hundredth of that.
+    return slept > 2 * MILLISECOND ? 0 : 1;
+}
+
+void a_seed_decides_how_long_commands_are_held_back(void) {
+    char errors[4096];
+    CHECK_EQUAL(run_child("child_seed", "URASYNC_L0_SOFTWARE_SEED", "7", errors, sizeof errors), 0);
+    CHECK_EQUAL(schedule_of(7, 1, 5), schedule_of(7, 1, 5));
+    uint64_t different = 0;
+    uint64_t held = 0;
+    for (uint64_t place = 1; place <= 1000; ++place) {
+        different += schedule_of(7, 1, place) != schedule_of(8, 1, place);
+        held += schedule_of(7, 2, place) > 0;
+        CHECK_EQUAL(schedule_of(0, 1, place), 0);
+    }
+    CHECK(different > 100);
+    CHECK(held > 100 && held < 900);
+}
