@@ -30,7 +30,7 @@ TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmar
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo build test lint test-driver sanitize test-new-headers test-intel test-free-threaded test-ur-loader test-sycl bench clean system-packages
+.PHONY: help demo build test lint test-driver sanitize test-new-headers test-intel test-free-threaded test-ur-loader test-sycl bench soak clean system-packages
 
 help:
 	@echo 'make demo              build, then replay the recorded traces on the software driver'
@@ -44,6 +44,7 @@ help:
 	@echo 'make test-ur-loader    a C client of the UR adapter libraries under the libur_loader of PyPI'
 	@echo 'make test-sycl         a SYCL program, dpctl of PyPI, on the UR adapter libraries (large downloads)'
 	@echo 'make lint              ruff, mypy and clang-format'
+	@echo 'make soak              random operations of many threads under the checker; SOAK_SECONDS=3600'
 	@echo 'make bench             times of calls, traces and more, as a table; DRIVER=system is a GPU'
 	@echo 'make clean             remove everything that was built or installed'
 	@echo 'PYTHON=python3.12 names the Python for the virtual environment (3.11 or newer).'
@@ -102,6 +103,12 @@ test-sycl: $(BUILT) $(DEVELOPMENT) $(SYCL)/lib/libsycl.so
 
 bench: $(BUILT)
 	$(VENV_PYTHON) -m benchmarks.speed --driver $(DRIVER) $(BENCH_FLAGS)
+
+SOAK_SECONDS ?= 60
+SOAK_FLAGS ?=
+
+soak: $(BUILT) $(DEVELOPMENT)
+	$(VENV_PYTHON) -m tests.soak --seconds $(SOAK_SECONDS) $(SOAK_FLAGS)
 
 clean:
 	rm -rf $(VENV) .cache build dist *.egg-info
