@@ -371,7 +371,7 @@ class Adapter(Protocol):
         """A `ProfilingInfo`, in nanoseconds."""
 
     def urEventWait(self, num_events: int, event_wait_list: EventList) -> None:
-        """Block until all are complete."""
+        """Block until all are complete, of whichever contexts."""
 
     def urEventRetain(self, event: Event | None) -> None:
         """Add a reference."""

@@ -48,7 +48,9 @@ class _Watch(NamedTuple):
         except UrError:
             return EventStatus.ERROR
         # That a command runs cannot be seen, so this is told with its end.
-        return now if now is EventStatus.ERROR or now is EventStatus.COMPLETE else None
+        if now is EventStatus.COMPLETE:
+            return EventStatus(self.status)
+        return now if now is EventStatus.ERROR else None
 
 
 class EventWatcher:

@@ -112,7 +112,7 @@ def test_callback_after_the_end(controls: Controls, queue: Queue, status: Execut
         assert told.calls == []
         held.release()
         told.wait()
-    assert told.calls == [(event, EventStatus.COMPLETE, "data")]
+    assert told.calls == [(event, EventStatus(status), "data")]
     assert submitted.calls == [(event, EventStatus.SUBMITTED, None)]
     assert told.threads[0] is not threading.current_thread()
     assert event.mark.is_complete()

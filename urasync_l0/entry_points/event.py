@@ -21,7 +21,6 @@ from urasync_l0.entry_points._handles import (
 from urasync_l0.enums import EnqueueExtFlag, EventInfo, ExecutionInfo, ProfilingInfo
 from urasync_l0.info import ENUMERATION, HANDLE, UINT32, UINT64, InfoTable, Property
 from urasync_l0.result import (
-    InvalidContextError,
     InvalidEnumerationError,
     InvalidEventError,
     InvalidValueError,
@@ -102,10 +101,6 @@ class EventEntryPoints:
             if event is None:
                 raise InvalidEventError("An event to wait for is a null handle.")
             events.append(live_event(event))
-            if event.context is not events[0].context:
-                raise InvalidContextError(
-                    f"{event!r} does not belong to the context of {events[0]!r}."
-                )
         for event in events:
             event.wait()
 

@@ -425,8 +425,10 @@ def test_waits_that_cannot_be(
     for each in unusable:
         with refused(UrResult.INVALID_EVENT):
             ur_wait(len(each), each)
-    with refused(UrResult.INVALID_CONTEXT):
-        ur_wait(2, [event, foreign])
+    ur_wait(2, [event, foreign])
+    for waited in (event, foreign):
+        status = info(client, waited, EventInfo.COMMAND_EXECUTION_STATUS)
+        assert status == EventStatus.COMPLETE
     client.release(event)
     foreign.release()
 
