@@ -259,6 +259,19 @@ static void a_page_that_is_unmapped(bool fault) {
     SUCCESS(ze.zePhysicalMemDestroy(context, physical));
 }
 
+// Addresses that went back are kept from others for a while, but there must be enough left.
+static void many_ranges_that_go(bool fault) {
+    for (int i = 0; i < 3000; ++i) {
+        void *range;
+        SUCCESS(ze.zeVirtualMemReserve(context, NULL, (size_t)64 << 30, &range));
+        SUCCESS(ze.zeVirtualMemFree(context, range, (size_t)64 << 30));
+    }
+    fill(a, memory, SIZE, NULL, NULL);
+    if (fault) {
+        fill(b, memory, SIZE, NULL, NULL);
+    }
+}
+
 // --- A lost device ------------------------------------------------------------------------------
 
 // What was appended before the loss will never matter to anybody.
@@ -370,6 +383,7 @@ static const struct {
     {"a command on freed memory", a_command_on_freed_memory, {"are no memory", "did not run"}},
     {"a command beyond the end", a_command_beyond_the_end, {"are no memory", "touches 4097 bytes"}},
     {"a page that is unmapped", a_page_that_is_unmapped, {"are no memory", "did not run"}},
+    {"many ranges that go", many_ranges_that_go, {"no order between", ""}},
     {"a device that is lost", a_device_that_is_lost, {"zeMemFree takes the 4096 bytes", "stay"}},
     {"a reset before the wait is over",
      a_reset_before_the_wait_is_over,

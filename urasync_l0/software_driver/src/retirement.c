@@ -8,6 +8,7 @@
 #include "internal.h"
 
 enum { MOST_RETIRED = 4096 };
+#define MOST_BYTES ((uint64_t)1 << 40) // of addresses, of which there are 128 times as many
 
 typedef struct retired {
     range_node_t range;
@@ -19,6 +20,7 @@ static range_map_t ranges;
 static retired_t *oldest = NULL;
 static retired_t **end = &oldest;
 static uint32_t count = 0;
+static uint64_t bytes = 0;
 
 static retired_t *take_oldest(void) {
     retired_t *gone = oldest;
@@ -28,6 +30,7 @@ static retired_t *take_oldest(void) {
     }
     range_map_remove(&ranges, &gone->range);
     --count;
+    bytes -= gone->range.size;
     return gone;
 }
 
@@ -38,20 +41,19 @@ void memory_retire(uintptr_t base, size_t size) {
         free(retired);
         return;
     }
-    retired_t *gone = NULL;
     os_mutex_lock(&mutex);
     retired->range = (range_node_t){.base = base, .size = size};
     range_map_insert(&ranges, &retired->range);
     *end = retired;
     end = &retired->next;
-    if (++count > MOST_RETIRED) {
-        gone = take_oldest();
-    }
-    os_mutex_unlock(&mutex);
-    if (gone != NULL) {
+    ++count;
+    bytes += size;
+    while (count > MOST_RETIRED || bytes > MOST_BYTES) {
+        retired_t *gone = take_oldest();
         os_memory_unmap((void *)gone->range.base, gone->range.size);
         free(gone);
     }
+    os_mutex_unlock(&mutex);
 }
 
 bool memory_was_given(const void *address) {
