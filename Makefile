@@ -37,7 +37,7 @@ help:
 	@echo 'make build             build the package in place'
 	@echo 'make test              all tests in Python, in parallel; PYTEST_FLAGS adds options'
 	@echo 'make test-driver       the C tests of the software driver'
-	@echo 'make sanitize          the same under sanitizers, and the tests of the pool core in C'
+	@echo 'make sanitize          the same under sanitizers, and the C parts of the pool core and the UR libraries'
 	@echo 'make test-new-headers  build and test with the newest Level Zero headers of Debian'
 	@echo 'make test-intel        tests on Intel'"'"'s own stack without a GPU, in a folder with Debian sid'
 	@echo 'make test-free-threaded  unit and conformance tests on a free-threaded CPython, if there is one'
@@ -70,6 +70,7 @@ test-driver: $(BUILT)
 sanitize: $(BUILT) $(DEVELOPMENT)
 	$(MAKE) -C tests/driver sanitize PYTHON=$(abspath $(VENV_PYTHON))
 	packaging/sanitize-pool.sh $(abspath $(VENV_PYTHON))
+	packaging/sanitize-ur-library.sh $(abspath $(VENV_PYTHON))
 
 test-new-headers: $(BUILT) $(DEVELOPMENT)
 	packaging/newer-headers.sh $(abspath $(VENV_PYTHON))

@@ -64,11 +64,12 @@ ur_result_t refused(const char *entry) {
         [RUNNING] = "Python is running",          [FAILED] = "Python could not be started",
         [ENDED] = "the process is ending",        [FORKED] = "it cannot be used after a fork",
     };
+    const int now = state;
     /* The end released everything; C++ programs release in destructors, and may not bear failure.
      */
-    if (state == ENDED && gives_back(entry))
+    if (now == ENDED && gives_back(entry))
         return UR_RESULT_SUCCESS;
-    write_formatted(LEVEL_ERROR, "%s is refused: %s", entry, reasons[state]);
+    write_formatted(LEVEL_ERROR, "%s is refused: %s", entry, reasons[now]);
     return UR_RESULT_ERROR_UNINITIALIZED;
 }
 
