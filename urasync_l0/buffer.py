@@ -70,7 +70,8 @@ class _DroppedNativeMemory(Finalizer):
         return True
 
     def close(self, context: NativeContext) -> None:
-        ze_memory.free(context.handle, self.address)
+        with context.loss:
+            ze_memory.free(context.handle, self.address)
 
 
 class NativeMemory:
@@ -383,10 +384,12 @@ def buffer_over(context: Context, address: int, *, is_owned: bool) -> Buffer:
         base, nbytes = block.address, block.requested
         is_host = block.heap.key[0] is not UsmType.DEVICE
     else:
-        known = ze_memory.get_alloc_properties(native.handle, address).type
+        with native.loss:
+            known = ze_memory.get_alloc_properties(native.handle, address).type
         if known is ze_memory.MemoryType.UNKNOWN:
             raise InvalidValueError(f"{address:#x} is not in memory that {context!r} knows.")
-        base, nbytes = ze_memory.get_address_range(native.handle, address)
+        with native.loss:
+            base, nbytes = ze_memory.get_address_range(native.handle, address)
         is_host = known is not ze_memory.MemoryType.DEVICE
     memory: PoolMemory | NativeMemory | None = None
     if is_owned:

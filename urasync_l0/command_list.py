@@ -125,7 +125,7 @@ class CommandList(ABC):
     def append_wait(self, event: MarkerEvent) -> None:
         """Append a wait for another queue's marker, and merge its mark into the order's clock."""
         if isinstance(event, NativeEvent):
-            with self.order.lock:
+            with self.context.loss, self.order.lock:
                 self._require_open()
                 self._append_waits((event,))
 
@@ -283,14 +283,10 @@ class CommandList(ABC):
 
         Then idle memory above the pools' release thresholds goes back to the driver.
         """
-        try:
-            mark = self._wait_for_all(checked_timeout(timeout_ns))
-            if mark is None:
-                return False
-            self.context.registry.synchronised(mark)
-        except DeviceLostError as error:
-            self.context.lose(error)
-            raise
+        mark = self._wait_for_all(checked_timeout(timeout_ns))
+        if mark is None:
+            return False
+        self.context.registry.synchronised(mark)
         self._note_synchronised()
         self.context.foreign_events.recycle()
         self._kept.drop()
@@ -313,7 +309,8 @@ class CommandList(ABC):
             mark = order.mark_here()
             self._waiting += 1
         try:
-            return mark if ze_list.host_synchronize(self.handle, timeout_ns) else None
+            with self.context.loss:
+                return mark if ze_list.host_synchronize(self.handle, timeout_ns) else None
         finally:
             with order.lock:
                 self._waiting -= 1
@@ -370,8 +367,7 @@ class CommandList(ABC):
                 mark = None if context.lost else self._wait_for_the_end(timeout_ns)
                 if mark is not None:
                     context.registry.synchronised(mark)
-            except DeviceLostError as error:
-                context.lose(error)
+            except DeviceLostError:
                 mark = None
             if mark is None and not context.lost:
                 return False
@@ -380,7 +376,8 @@ class CommandList(ABC):
                     self.is_lost = mark is None
                     try:
                         if self.native.is_owned:
-                            ze_list.destroy(self.handle)
+                            with context.loss:
+                                ze_list.destroy(self.handle)
                     except UrError:
                         if mark is not None:
                             raise
@@ -395,7 +392,7 @@ class CommandList(ABC):
                 begun.release()
             event.source.put_back(event)
         if isinstance(error, DeviceLostError):
-            self.context.lose(error)
+            self.context.loss.report(error)
 
     def _require_open(self) -> None:
         if self.is_closing:

@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 from urasync_l0.adapter import find_adapter
 from urasync_l0.allocation import Allocation
 from urasync_l0.device import Device, distinct_handles, memory_position
+from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.enums import NO_POOL_FLAGS, UsmPoolFlag, UsmType
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.peer_access import PeerContext, grants_of
@@ -111,12 +112,14 @@ class Context(QueueContext, UsmContext, PeerContext):
             self.platform.handle, distinct_handles(self.devices)
         )
         try:
-            sources = heap_sources(handle, self.devices, expanding)
+            loss = DeviceLoss()
+            sources = heap_sources(handle, self.devices, expanding, loss)
             native = self.native = NativeContext(
                 handle,
                 self.devices,
                 sources,
                 partial(self._adapter.create_event_source, self.platform),
+                loss,
             )
             native.names = self._adapter.name, self.driver_name
             native.prepare_events()

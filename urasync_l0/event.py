@@ -18,6 +18,7 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 
+from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.event_source import (
     PATIENCE_NS,
     EventSource,
@@ -63,9 +64,14 @@ class PoolEvents(EventSource):
     """The pool events of one device. Any thread may call."""
 
     def __init__(
-        self, context: ContextHandle, devices: Sequence[DeviceHandle], *, timestamps: bool
+        self,
+        context: ContextHandle,
+        devices: Sequence[DeviceHandle],
+        loss: DeviceLoss,
+        *,
+        timestamps: bool,
     ) -> None:
-        super().__init__()
+        super().__init__(loss)
         self._pools = SlotPools(context, devices, counter_based=False, timestamps=timestamps)
         self._parked: dict[QueueOrder, deque[PoolEvent]] = {}
         self._awaited: deque[PoolEvent] = deque()
@@ -150,7 +156,8 @@ class PoolEvents(EventSource):
                 continue
             event.waiters.clear()
             try:
-                ze_event.host_reset(event.handle)
+                with self.loss:
+                    ze_event.host_reset(event.handle)
             except BaseException:
                 with self.lock:
                     self._awaited.append(event)
@@ -173,4 +180,5 @@ class PoolEvents(EventSource):
         self._parked.clear()
         self._awaited.clear()
         super().close()
-        self._pools.close()
+        with self.loss:
+            self._pools.close()

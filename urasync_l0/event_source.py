@@ -15,8 +15,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 
+from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.pool import Mark, QueueOrder
-from urasync_l0.result import UrError
+from urasync_l0.result import DeviceLostError, UrError
 from urasync_l0.ze import event as ze_event
 from urasync_l0.ze.handles import ContextHandle, DeviceHandle, EventHandle, EventPoolHandle
 
@@ -91,11 +92,19 @@ class NativeEvent:
 
     def query(self) -> bool:
         """Ask the driver once whether the signal has happened."""
-        return ze_event.query_status(self.handle)
+        try:
+            return ze_event.query_status(self.handle)
+        except DeviceLostError as error:
+            self.source.loss.report(error)
+            raise
 
     def wait(self, timeout_ns: int) -> bool:
         """Block until the signal, or for ``timeout_ns`` nanoseconds; tell whether it happened."""
-        return ze_event.host_synchronize(self.handle, timeout_ns)
+        try:
+            return ze_event.host_synchronize(self.handle, timeout_ns)
+        except DeviceLostError as error:
+            self.source.loss.report(error)
+            raise
 
     def release(self) -> None:
         """Hold it no longer; the last one gives it back to its source."""
@@ -125,9 +134,16 @@ class PassedMarker:
 
 
 class EventSource(ABC):
-    """Native events for the queues of one device. Any thread may call."""
+    """Native events for the queues of one device. Any thread may call.
 
-    def __init__(self) -> None:
+    Attributes
+    ----------
+    loss
+        Learns from the calls whether a device is lost.
+    """
+
+    def __init__(self, loss: DeviceLoss) -> None:
+        self.loss = loss
         self.lock = threading.Lock()
         self._ready: list[NativeEvent] = []
         self._all: set[NativeEvent] = set()
@@ -137,7 +153,8 @@ class EventSource(ABC):
         try:
             return self._ready.pop().take()
         except IndexError:
-            event = self._create()
+            with self.loss:
+                event = self._create()
             self._all.add(event)
             return event
 
@@ -161,9 +178,10 @@ class EventSource(ABC):
         """Make a new native event."""
 
     def _destroy(self, event: NativeEvent) -> None:
-        ze_event.destroy(event.handle)
-        self._all.discard(event)
-        self._destroyed(event.handle)
+        with self.loss:
+            ze_event.destroy(event.handle)
+            self._all.discard(event)
+            self._destroyed(event.handle)
 
     def _destroyed(self, event: EventHandle) -> None:  # noqa: B027  events without pools need none
         """Give back what was made for an event alone, which is destroyed."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.event_source import EventSource, NativeEvent
 from urasync_l0.pool import OrderDomain, QueueOrder
 from urasync_l0.result import UrError
@@ -39,8 +40,8 @@ class ForeignEvents(EventSource):
     waits for them is known to have passed the wait; what is left by then goes with the context.
     """
 
-    def __init__(self, domain: OrderDomain) -> None:
-        super().__init__()
+    def __init__(self, domain: OrderDomain, loss: DeviceLoss) -> None:
+        super().__init__(loss)
         self._domain = domain
         self._released: list[ForeignEvent] = []
 

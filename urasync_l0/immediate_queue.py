@@ -33,7 +33,7 @@ class LegacyAdapter(EntryPoints):
     ) -> EventSource:
         """Pool events that every device of the context can wait for."""
         devices = distinct_handles(context.devices)
-        return PoolEvents(context.handle, devices, timestamps=timestamps)
+        return PoolEvents(context.handle, devices, context.loss, timestamps=timestamps)
 
     def create_queue(self, context: Context, native: NativeList) -> Queue:
         """A queue over an in-order immediate list."""

@@ -125,7 +125,7 @@ def plan_launch(
     wanted = _sizes(global_size, "global")
     native = kernel.native(queue.device)
     if local_size is None:
-        with native.lock:
+        with queue.native.loss, native.lock:
             suggested = ze_module.suggest_group_size(native.handle, wanted)
         x, y, z = (math.gcd(*pair) for pair in zip(wanted, suggested, strict=True))
     else:

@@ -20,6 +20,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from urasync_l0.device import Device
+from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.event_source import observe
 from urasync_l0.event_watcher import EventWatcher
 from urasync_l0.foreign_event import ForeignEvents
@@ -68,6 +69,8 @@ class NativeContext:
 
     Attributes
     ----------
+    loss
+        Learns from every call whether a device is lost.
     names
         Those of the adapter and the driver.
     is_handle_owned
@@ -94,7 +97,9 @@ class NativeContext:
         devices: Sequence[Device],
         sources: dict[HeapKey, HeapSource],
         make_events: Callable[[NativeContext, Device, bool], EventSource],
+        loss: DeviceLoss,
     ) -> None:
+        self.loss = loss
         self.handle = handle
         self.devices = tuple(devices)
         self.sources = sources
@@ -108,7 +113,7 @@ class NativeContext:
         self._make_events = make_events
         self._events: dict[tuple[Device, bool], EventSource] = {}
         self._events_lock = threading.Lock()
-        self.foreign_events = ForeignEvents(self.domain)
+        self.foreign_events = ForeignEvents(self.domain, loss)
         self.watcher = EventWatcher()
         self.lists: dict[int, CommandList] = {}
         self.abandoned: list[CommandList] = []
@@ -116,10 +121,15 @@ class NativeContext:
         self.attention: deque[Finalizer] = deque()
         self.live: dict[int, AllocationFinalizer] = {}
         self.finalizers: dict[int, Finalizer] = {}
-        self.lost: DeviceLostError | None = None
         self.is_closed = False
         self._is_released = False
         self._process = os.getpid()
+        loss.tell = self._stop
+
+    @property
+    def lost(self) -> DeviceLostError | None:
+        """The first report that a device is lost; every later call fails at once."""
+        return self.loss.error
 
     # -- events ------------------------------------------------------------------------------------
 
@@ -271,11 +281,8 @@ class NativeContext:
         """As `has_passed`, without a wait, and never an error: there is a next time."""
         try:
             return self.has_passed(places, 0)
-        except DeviceLostError as error:
-            self.lose(error)
         except UrError:  # of a marker
-            pass
-        return False
+            return False
 
     def claim_dropped(self, finalizer: AllocationFinalizer) -> bool:
         """Take a dropped allocation's block, unless it was freed in another way meanwhile."""
@@ -305,12 +312,6 @@ class NativeContext:
             if command_list.close(timeout_ns=0):
                 with suppress(ValueError):  # another thread did the same
                     self.abandoned.remove(command_list)
-
-    def lose(self, error: DeviceLostError) -> None:
-        """Note that a device is lost: every later call fails at once."""
-        if self.lost is None:
-            self.lost = error
-            self._stop()
 
     def disown(self) -> None:
         """In a forked child: the driver is the parent's, and no call may reach it."""
@@ -347,7 +348,7 @@ class NativeContext:
         steps: list[Callable[[], object]] = [self.registry.close]
         steps.append(self.close_events)
         if self.is_handle_owned:
-            steps.append(lambda: ze_context.destroy(self.handle))
+            steps.append(self._destroy)
         for step in steps:
             if self.lost is None:
                 step()
@@ -357,6 +358,10 @@ class NativeContext:
                     step()
         self._is_released = True
         return True
+
+    def _destroy(self) -> None:
+        with self.loss:
+            ze_context.destroy(self.handle)
 
 
 class AllocationFinalizer(Finalizer):

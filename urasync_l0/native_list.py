@@ -89,7 +89,12 @@ def create_native_list(
         priority = Priority.LOW
     elif flags & QueueFlag.PRIORITY_HIGH:
         priority = Priority.HIGH
-    handle = ze_list.create_immediate(
-        context.handle, device.handle, ordinal=device.queue_ordinal, index=index, priority=priority
-    )
+    with context.loss:
+        handle = ze_list.create_immediate(
+            context.handle,
+            device.handle,
+            ordinal=device.queue_ordinal,
+            index=index,
+            priority=priority,
+        )
     return NativeList(device, handle, flags)

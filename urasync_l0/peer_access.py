@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from weakref import WeakSet
 
 from urasync_l0.device import Device
@@ -95,7 +95,8 @@ class PeerContext(ABC):
             self.native.attend()
         accessing = self.member(device)
         owner = self.member(peer)
-        check_grant(accessing, owner)
+        with self.native.loss:
+            check_grant(accessing, owner)
         memory = self._memory_of(owner)
         if memory.has(accessing):
             raise InvalidOperationError(f"{accessing!r} has access to {owner!r} already.")
@@ -154,7 +155,11 @@ class PeerGrants:
         InvalidDeviceError, InvalidOperationError
             As `check_grant`, and if access is granted already.
         """
-        check_grant(device, peer)
+        with ExitStack() as losses:
+            for context in list(self._contexts):
+                if _memory(context, device, peer) is not None:
+                    losses.enter_context(context.native.loss)
+            check_grant(device, peer)
         key = device.native_value, peer.native_value
         with self._lock:
             if key in self._granted:

@@ -31,7 +31,7 @@ class _ModuleFinalizer(Finalizer):
             self.close(context)
 
     def close(self, context: NativeContext) -> None:
-        with suppress(UrError):  # what the driver refuses goes with the context
+        with suppress(UrError), context.loss:  # what the driver refuses goes with the context
             ze_module.destroy(self.handle)
 
 
@@ -44,7 +44,7 @@ class _KernelFinalizer(Finalizer):
             self.close(context)
 
     def close(self, context: NativeContext) -> None:
-        with suppress(UrError):
+        with suppress(UrError), context.loss:
             ze_module.destroy_kernel(self.handle)
 
 
@@ -53,7 +53,8 @@ class NativeModule:
 
     def __init__(self, context: NativeContext, device: DeviceHandle, spirv: bytes, options: str):
         self.context = context
-        self.handle, self.log = ze_module.create(context.handle, device, spirv, options)
+        with context.loss:
+            self.handle, self.log = ze_module.create(context.handle, device, spirv, options)
         finalizer = _ModuleFinalizer(self, context.attention.append)
         finalizer.handle = self.handle
         context.watch(finalizer)
@@ -65,7 +66,8 @@ class NativeKernel:
     def __init__(self, module: NativeModule, name: str) -> None:
         self.module = module
         self.lock = threading.Lock()
-        self.handle = ze_module.create_kernel(module.handle, name)
+        with module.context.loss:
+            self.handle = ze_module.create_kernel(module.handle, name)
         finalizer = _KernelFinalizer(self, module.context.attention.append)
         finalizer.handle = self.handle
         module.context.watch(finalizer)
@@ -142,7 +144,8 @@ class Program:
     def kernel_names(self) -> list[str]:
         """The names of its kernels."""
         self._require_open()
-        return ze_module.kernel_names(next(iter(self._require_built().values())).handle)
+        with self.context.native.loss:
+            return ze_module.kernel_names(next(iter(self._require_built().values())).handle)
 
     def kernel(self, name: str) -> Kernel:
         """A kernel by its name.
@@ -188,7 +191,8 @@ class Kernel:
         self.name = name
         self._natives = natives
         first = next(iter(natives.values()))
-        self.argument_count = ze_module.argument_count(first.handle)
+        with program.context.native.loss:
+            self.argument_count = ze_module.argument_count(first.handle)
         self._is_closed = False
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from urasync_l0.launch import Launch, argument, plan_launch
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.recorded_event import Event
 from urasync_l0.rectangle import Region, Rows, check_region
-from urasync_l0.result import DeviceLostError, UrError
+from urasync_l0.result import UrError
 from urasync_l0.transfer import Copy, operand, plan_fill, transfer_size
 from urasync_l0.usm_queue import UsmQueue
 from urasync_l0.wait_list import NO_WAITS, resolve
@@ -377,11 +377,7 @@ class Queue(UsmQueue):
         """Whether everything appended so far is complete. Waits a millisecond at most."""
         if self._attention:
             self._attend()
-        try:
-            return self.command_list.is_empty()
-        except DeviceLostError as error:
-            self.native.lose(error)
-            raise
+        return self.command_list.is_empty()
 
     def finish(self, timeout_ns: int | None = None) -> bool:
         """Block until everything appended so far is complete, at most ``timeout_ns`` nanoseconds.

@@ -82,7 +82,7 @@ class QueueContext(ABC):
         try:
             return self._queue(native)
         except BaseException:
-            with suppress(UrError):  # what failed first matters more
+            with suppress(UrError), self.native.loss:  # what failed first matters more
                 ze_list.destroy(native.handle)
             raise
 
@@ -116,11 +116,12 @@ class QueueContext(ABC):
         native = command_list_from(handle) if isinstance(handle, int) else handle
         if self.native.attention:
             self.native.attend()
-        chosen = self._device_of(native) if device is None else self._open(device)
-        if loader.has("zeCommandListIsImmediate") and not ze_list.is_immediate(native):
-            raise UnsupportedFeatureError(
-                f"The list {handle_value(native):#x} is no immediate list; queues need one."
-            )
+        with self.native.loss:
+            chosen = self._device_of(native) if device is None else self._open(device)
+            if loader.has("zeCommandListIsImmediate") and not ze_list.is_immediate(native):
+                raise UnsupportedFeatureError(
+                    f"The list {handle_value(native):#x} is no immediate list; queues need one."
+                )
         return self._queue(NativeList(chosen, native, checked_flags(flags), is_owned))
 
     def create_event_with_native_handle(self, handle: int, *, is_owned: bool = False) -> Event:

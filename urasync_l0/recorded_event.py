@@ -167,8 +167,7 @@ class Event:
             return EventStatus.ERROR
         try:
             done = native.query()
-        except DeviceLostError as error:
-            context.lose(error)
+        except DeviceLostError:
             return EventStatus.ERROR
         if not done:
             return EventStatus.SUBMITTED
@@ -210,10 +209,11 @@ class Event:
                 raise ProfilingInfoNotAvailableError(f"{self!r} has no times yet.")
             if self._context.attention:
                 self._context.attend()
-            last = ze_event.query_kernel_timestamp(native.handle)
-            first = native.first
-            begun = last if first is None else ze_event.query_kernel_timestamp(first.handle)
-            profile = EventProfile.of(queue.device.clock, native.queued, begun, last)
+            with self._context.loss:
+                last = ze_event.query_kernel_timestamp(native.handle)
+                first = native.first
+                begun = last if first is None else ze_event.query_kernel_timestamp(first.handle)
+                profile = EventProfile.of(queue.device.clock, native.queued, begun, last)
             if self.command is Command.TIMESTAMP_RECORDING_EXP:  # one moment
                 return replace(profile, start=profile.end)
             return profile
@@ -282,9 +282,6 @@ class Event:
         native = self.hold()
         try:
             done = native.query() if timeout_ns is None else native.wait(timeout_ns)
-        except DeviceLostError as error:
-            context.lose(error)
-            raise
         finally:
             native.release()
         if done:

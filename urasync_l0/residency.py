@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from urasync_l0.device import Device
+from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.result import DeviceLostError, UnsupportedFeatureError, UrError, UrResult
 from urasync_l0.ze import context as ze_context
 from urasync_l0.ze.handles import ContextHandle
@@ -27,8 +28,9 @@ class Residency:
     comes or goes at the same time meets each peer exactly once. It is no pool's lock.
     """
 
-    def __init__(self, context: ContextHandle) -> None:
+    def __init__(self, context: ContextHandle, loss: DeviceLoss) -> None:
         self._context = context
+        self._loss = loss
         self._lock = threading.Lock()
         self._held: dict[int, int] = {}
         self._peers: dict[int, Device] = {}
@@ -102,7 +104,8 @@ class Residency:
     def _make_resident(self, peer: Device) -> Call:
         def call(address: int, size: int) -> None:
             try:
-                ze_context.make_memory_resident(self._context, peer.handle, address, size)
+                with self._loss:
+                    ze_context.make_memory_resident(self._context, peer.handle, address, size)
             except UrError as error:
                 if error.code not in _REFUSALS:
                     raise
@@ -118,9 +121,11 @@ class Residency:
         return call
 
     def _evict(self, peer: Device) -> Call:
-        return lambda address, size: ze_context.evict_memory(
-            self._context, peer.handle, address, size
-        )
+        def call(address: int, size: int) -> None:
+            with self._loss:
+                ze_context.evict_memory(self._context, peer.handle, address, size)
+
+        return call
 
 
 _REFUSALS = frozenset(

@@ -21,7 +21,7 @@ from urasync_l0.enums import UsmType
 from urasync_l0.native_context import NativeContext
 from urasync_l0.pool import GRANULE, Block, HeapKey
 from urasync_l0.pool import Pool as PoolCore
-from urasync_l0.result import DeviceLostError, InvalidValueError
+from urasync_l0.result import InvalidValueError
 from urasync_l0.usm_memory import ALIGNMENT, HOST_INDEX
 from urasync_l0.usm_pool import CurrentPool, Pool
 from urasync_l0.wait_list import NO_WAITS
@@ -217,11 +217,7 @@ class UsmContext(ABC):
             pool = self.host_pool
         else:
             pool = self.current_pools[position].pool
-        try:
-            return self._usm_alloc(key, device, nbytes, pool, alignment), pool
-        except DeviceLostError as error:
-            native.lose(error)
-            raise
+        return self._usm_alloc(key, device, nbytes, pool, alignment), pool
 
     def _usm_alloc(
         self, key: HeapKey, device: Device | None, nbytes: int, pool: Pool, alignment: int
@@ -299,10 +295,8 @@ class UsmContext(ABC):
         block = native.registry.claim(address)
         try:
             native.has_passed(native.places(), INFINITE)
-        except BaseException as error:
+        except BaseException:
             native.registry.restore(block)
-            if isinstance(error, DeviceLostError):
-                native.lose(error)
             raise
         native.forget(address)
         block.heap.pool.free(block, native.host_order, 1)

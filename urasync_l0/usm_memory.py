@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from typing import Literal, cast, get_args
 
 from urasync_l0.device import Device, memory_position
+from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.enums import UsmType
 from urasync_l0.pool import STEP, HeapKey, HeapSource, PhysicalPages
 from urasync_l0.residency import Residency
@@ -47,6 +48,8 @@ class UsmMemory:
         The device that the memory belongs to; None for host memory.
     maximum_allocation
         The largest allocation that the device or devices can give.
+    loss
+        Learns from the calls whether a device is lost.
     residency
         Where device memory is resident beside its device; None for other kinds.
     """
@@ -57,10 +60,12 @@ class UsmMemory:
         kind: UsmType,
         device: Device | None,
         maximum_allocation: int,
+        loss: DeviceLoss,
         residency: Residency | None = None,
     ) -> None:
         self.residency = residency
         self._context = context
+        self._loss = loss
         self._kind = kind
         self._device = device
         self._maximum_allocation = maximum_allocation
@@ -72,17 +77,18 @@ class UsmMemory:
 
     def allocate(self, size: int) -> int:
         """Return the address of ``size`` new bytes."""
-        if self._device is None:
-            return ze_memory.alloc_host(self._context, size, ALIGNMENT)
-        if self._kind is UsmType.SHARED:
-            return ze_memory.alloc_shared(self._context, self._device.handle, size, ALIGNMENT)
-        address = ze_memory.alloc_device(self._context, self._device.handle, size, ALIGNMENT)
+        with self._loss:
+            if self._device is None:
+                return ze_memory.alloc_host(self._context, size, ALIGNMENT)
+            if self._kind is UsmType.SHARED:
+                return ze_memory.alloc_shared(self._context, self._device.handle, size, ALIGNMENT)
+            address = ze_memory.alloc_device(self._context, self._device.handle, size, ALIGNMENT)
         if self.residency is not None:
             try:
                 self.residency.enter(address, size)
             except BaseException:
                 with suppress(UrError):  # what failed first matters more
-                    ze_memory.free(self._context, address)
+                    self._free(address)
                 raise
         return address
 
@@ -94,23 +100,30 @@ class UsmMemory:
         """
         residency = self.residency
         if residency is None:
-            ze_memory.free(self._context, address)
+            self._free(address)
             return
         size = residency.leave(address, evict=False)
         try:
-            ze_memory.free(self._context, address)
+            self._free(address)
         except BaseException:
             residency.stay(address, size)
             raise
+
+    def _free(self, address: int) -> None:
+        with self._loss:
+            ze_memory.free(self._context, address)
 
 
 class MappedMemory:
     """A device's memory, mapped page by page; sizes are bytes."""
 
-    def __init__(self, context: ContextHandle, device: Device, residency: Residency) -> None:
+    def __init__(
+        self, context: ContextHandle, device: Device, residency: Residency, loss: DeviceLoss
+    ) -> None:
         self._context = context
         self._residency = residency
         self._device = device.handle
+        self._loss = loss
         self._page_size = max(ze_virtual.query_page_size(context, device.handle, STEP), STEP)
 
     @property
@@ -120,27 +133,32 @@ class MappedMemory:
 
     def reserve(self, size: int) -> int:
         """Reserve ``size`` bytes of addresses; no memory yet."""
-        return ze_virtual.reserve(self._context, size)
+        with self._loss:
+            return ze_virtual.reserve(self._context, size)
 
     def release(self, address: int, size: int) -> None:
         """Give a reserved range back."""
-        ze_virtual.free(self._context, address, size)
+        with self._loss:
+            ze_virtual.free(self._context, address, size)
 
     def create(self, size: int) -> PhysicalPages:
         """Create ``size`` bytes of physical memory."""
-        return ze_virtual.create_physical(self._context, self._device, size)
+        with self._loss:
+            return ze_virtual.create_physical(self._context, self._device, size)
 
     def destroy(self, pages: PhysicalPages) -> None:
         """Give physical memory back."""
-        ze_virtual.destroy_physical(self._context, cast(PhysicalMemHandle, pages))
+        with self._loss:
+            ze_virtual.destroy_physical(self._context, cast(PhysicalMemHandle, pages))
 
     def map(self, address: int, size: int, pages: PhysicalPages) -> None:
         """Map physical memory for reading and writing."""
-        ze_virtual.map_memory(self._context, address, size, cast(PhysicalMemHandle, pages))
+        with self._loss:
+            ze_virtual.map_memory(self._context, address, size, cast(PhysicalMemHandle, pages))
         try:
             self._residency.enter(address, size)
         except BaseException:
-            with suppress(UrError):  # what failed first matters more
+            with suppress(UrError), self._loss:  # what failed first matters more
                 ze_virtual.unmap(self._context, address, size)
             raise
 
@@ -148,7 +166,8 @@ class MappedMemory:
         """Unmap what was mapped in one call."""
         self._residency.leave(address, evict=True)
         try:
-            ze_virtual.unmap(self._context, address, size)
+            with self._loss:
+                ze_virtual.unmap(self._context, address, size)
         except BaseException:
             self._residency.stay(address, size)
             raise
@@ -173,7 +192,10 @@ def choose_expanding_segments(setting: str | None) -> ExpandingSegments:
 
 
 def heap_sources(
-    context: ContextHandle, devices: Sequence[Device], expanding: ExpandingSegments
+    context: ContextHandle,
+    devices: Sequence[Device],
+    expanding: ExpandingSegments,
+    loss: DeviceLoss,
 ) -> dict[HeapKey, HeapSource]:
     """Where the memory of each kind and each of the context's devices comes from."""
     sources: dict[HeapKey, HeapSource] = {}
@@ -181,18 +203,18 @@ def heap_sources(
         if memory_position(devices, device) != position:
             continue  # the same memory again
         largest = device.max_allocation
-        residency = Residency(context)
-        virtual = probe(context, device, expanding, residency)
+        residency = Residency(context, loss)
+        virtual = probe(context, device, expanding, residency, loss)
         sources[UsmType.DEVICE, position] = HeapSource(
-            UsmMemory(context, UsmType.DEVICE, device, largest, residency),
+            UsmMemory(context, UsmType.DEVICE, device, largest, loss, residency),
             virtual,
             0 if virtual is None else _range_size(device, virtual.page_size),
         )
         sources[UsmType.SHARED, position] = HeapSource(
-            UsmMemory(context, UsmType.SHARED, device, largest)
+            UsmMemory(context, UsmType.SHARED, device, largest, loss)
         )
     smallest = min(device.max_allocation for device in devices)
-    host = UsmMemory(context, UsmType.HOST, None, smallest)
+    host = UsmMemory(context, UsmType.HOST, None, smallest, loss)
     sources[UsmType.HOST, HOST_INDEX] = HeapSource(host)
     return sources
 
@@ -205,7 +227,11 @@ def residency_of(source: HeapSource) -> Residency:
 
 
 def probe(
-    context: ContextHandle, device: Device, expanding: ExpandingSegments, residency: Residency
+    context: ContextHandle,
+    device: Device,
+    expanding: ExpandingSegments,
+    residency: Residency,
+    loss: DeviceLoss,
 ) -> MappedMemory | None:
     """The device's mapped memory, or None when the setting or the driver rules it out.
 
@@ -216,7 +242,7 @@ def probe(
         return None
     try:
         with ExitStack() as undo:
-            memory = MappedMemory(context, device, residency)
+            memory = MappedMemory(context, device, residency, loss)
             page = memory.page_size
             address = memory.reserve(page)
             undo.callback(memory.release, address, page)

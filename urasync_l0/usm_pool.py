@@ -206,16 +206,24 @@ class Pool:
         InvalidValueError
             If the pool is closed already, or a default pool, which lives as long as its context.
 
-        A device whose current pool this was goes back to its default.
+        A device whose current pool this was goes back to its default. On a lost device the memory
+        goes with the context, and it is no error that it cannot go before.
         """
         native = self._native
-        if native.attention:
+        if native.attention and native.lost is None:
             native.attend()
         if self.is_default or self._finalizer is None:
             raise InvalidValueError(f"{self!r} lives as long as its context and is not closed.")
         self.leave_current()
-        self.core.close()
-        native.unwatch(self._finalizer)
+        is_end = native.lost is not None and not self.core.is_closed
+        try:
+            self.core.close()
+        except UrError:
+            if not is_end:
+                raise
+        finally:
+            # Closed it is all the same: what the driver did not take back is tried again later.
+            native.unwatch(self._finalizer)
 
     def leave_current(self) -> None:
         """Where this is the current pool of a device, let the default be so again."""

@@ -20,7 +20,6 @@ from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.pool import Block, HeapKey
 from urasync_l0.recorded_event import Event
 from urasync_l0.result import (
-    DeviceLostError,
     InvalidMemObjectError,
     InvalidQueueError,
     InvalidValueError,
@@ -217,9 +216,6 @@ class UsmQueue:
                 return block, chosen, None
             block = core.allocate(self.order, key, nbytes, waits.marks)
             native = self.prepare(chosen, route.kind, block, nbytes, waits, event)
-        except DeviceLostError as error:
-            self.native.lose(error)
-            raise
         except InvalidValueError:
             if pool is not None or current.pool is chosen:
                 raise

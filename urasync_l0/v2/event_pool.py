@@ -38,7 +38,7 @@ class CounterBasedEvents(EventSource):
     def __init__(
         self, platform: Platform, context: NativeContext, device: Device, *, timestamps: bool
     ) -> None:
-        super().__init__()
+        super().__init__(context.loss)
         self._timestamps = timestamps
         self._context = context.handle
         self._device = device.handle
@@ -91,4 +91,5 @@ class CounterBasedEvents(EventSource):
         """Destroy the events and their pools; the context ends and no queue is left."""
         super().close()
         if self._pools is not None:
-            self._pools.close()
+            with self.loss:
+                self._pools.close()

@@ -137,7 +137,7 @@ def test_a_lost_device_is_told_at_once_ever_after(
 ) -> None:
     """DEVICE_LOST, without another try: afterwards each entry fails with no Level Zero call.
 
-    Queues and events can still be given back; the rest goes with the context, and that closes.
+    Queues, events and pools can still be given back; memory goes with the context, which closes.
     """
     nothing = controls.live_objects()
     device = default_platform().devices[device_index]
@@ -160,6 +160,8 @@ def test_a_lost_device_is_told_at_once_ever_after(
     assert dict(loader.call_counts()) == before
     assert not any(out.is_set for out in scene.outs)
     client.release(scene.event)
+    client.adapter.urUSMPoolRelease(pool)
+    assert pool.core.is_closed
     for each in (queue, other):
         client.adapter.urQueueRelease(each)
     client.adapter.urContextRelease(context)

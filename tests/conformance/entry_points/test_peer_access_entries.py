@@ -173,3 +173,26 @@ def test_refuses(client: Client) -> None:
         get(device, device, PeerInfo.UR_PEER_ACCESS_SUPPORT, 3, value, size)
     get(device, device, PeerInfo.UR_PEER_ACCESS_SUPPORT, 4, value, size)
     assert (value.value, size.value) == (1, 4)
+
+
+@pytest.mark.usefixtures("controls")
+@pytest.mark.parametrize(
+    ("entry", "poisoned"),
+    [
+        ("zeContextMakeMemoryResident", "True False False"),
+        ("zeDeviceCanAccessPeer", "True True False"),
+    ],
+)
+def test_a_lost_device_poisons_the_contexts_concerned(
+    adapter: str, entry: str, poisoned: str
+) -> None:
+    """DEVICE_LOST: where the call is about memory, only the context whose memory it is."""
+    program = """
+    full, empty, owner_only = context(first, second), context(first, second), context(second)
+    held = full.create_queue(second).alloc_device(1000)
+    controls.fail(ENTRY, 1, 0x70000001)
+    print(answer(enable, first, second))
+    print(*(each.native.lost is not None for each in (full, empty, owner_only)))
+    """
+    program = program.replace("ENTRY", repr(entry))
+    assert run_on_two(program, adapter) == ["DEVICE_LOST", poisoned]
