@@ -268,8 +268,8 @@ class CommandList(ABC):
         order = self.order
         if self._is_destroyed:
             return True
-        if not self.native.is_owned:
-            # What its owner appends is counted nowhere, so only a new marker covers it.
+        if not self.native.is_exclusive:
+            # What others append is counted nowhere, so only a new marker covers it.
             marker = self.append_marker()
             try:
                 return marker.wait(PATIENCE_NS)
@@ -375,9 +375,7 @@ class CommandList(ABC):
                 if mark is None or (order.sequence == mark.number and not self._waiting):
                     self.is_lost = mark is None
                     try:
-                        if self.native.is_owned:
-                            with context.loss:
-                                ze_list.destroy(self.handle)
+                        self.native.give_back(context)
                     except UrError:
                         if mark is not None:
                             raise

@@ -20,7 +20,14 @@ from urasync_l0.allocation import Allocation
 from urasync_l0.device import Device, distinct_handles, memory_position
 from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.enums import NO_POOL_FLAGS, UsmPoolFlag, UsmType
-from urasync_l0.native_context import Finalizer, NativeContext
+from urasync_l0.native_context import (
+    Finalizer,
+    NativeContext,
+    native_shares,
+    note_closed,
+    note_open,
+    open_contexts,
+)
 from urasync_l0.peer_access import PeerContext, grants_of
 from urasync_l0.platform import default_platform
 from urasync_l0.pool import GRANULE, HeapKey, HeapSource, ReusePolicy, UserMemory
@@ -44,7 +51,7 @@ from urasync_l0.usm_memory import (
 from urasync_l0.usm_pool import CurrentPool, Pool, checked_size
 from urasync_l0.ze import context as ze_context
 from urasync_l0.ze import loader
-from urasync_l0.ze.handles import ContextHandle
+from urasync_l0.ze.handles import ContextHandle, handle_value
 from urasync_l0.ze.loader import DriverName
 
 EXIT_TIMEOUT_NS = 10_000_000_000
@@ -73,9 +80,11 @@ class Context(QueueContext, UsmContext, PeerContext):
         libraries know such memory too. None for URASYNC_L0_EXPANDING_SEGMENTS, else "auto". Where
         the driver cannot, pools use separate allocations.
     native_handle
-        A native context of the devices' driver to work in; None for a new one.
+        A native context of the devices' driver to work in; None for a new one. What is no context
+        cannot be told from one, and does harm in the driver.
     is_native_handle_owned
-        Whether closing destroys the native context that was given.
+        Whether closing destroys the native context that was given. That of a context of ours is
+        destroyed with the last context in it, whether owned or not.
 
     Raises
     ------
@@ -129,7 +138,11 @@ class Context(QueueContext, UsmContext, PeerContext):
                 with suppress(UrError):
                     ze_context.destroy(handle)
             raise
-        native.is_handle_owned = native_handle is None or is_native_handle_owned
+        value = handle_value(handle)
+        shared = native_handle is not None and native_shares.join(value)
+        native.is_handle_owned = native_handle is None or is_native_handle_owned or shared
+        if native.is_handle_owned and not shared:
+            native_shares.own(value, None)
         self.pools_of_cores = WeakValueDictionary()
         self._preparing = {}
         self._preparing_lock = threading.Lock()
@@ -139,7 +152,7 @@ class Context(QueueContext, UsmContext, PeerContext):
         finalizer.native = native
         native.watch(finalizer)
         self._finalizer = finalizer
-        _open.add(native)
+        note_open(native)
         grants_of(self._adapter.name).join(self)
 
     def __repr__(self) -> str:
@@ -390,7 +403,7 @@ class Context(QueueContext, UsmContext, PeerContext):
         """
         closed = self.native.close(checked_timeout(timeout_ns))
         if closed:
-            _open.discard(self.native)
+            note_closed(self.native)
         return closed
 
     def __enter__(self) -> Context:
@@ -405,15 +418,6 @@ class _ContextFinalizer(Finalizer):
 
     __slots__ = ("native",)
     native: NativeContext
-
-
-_open: set[NativeContext] = set()
-"""What the process owns of Level Zero."""
-
-
-def open_contexts() -> list[NativeContext]:
-    """What the open contexts of the process own, those that nobody holds any more too."""
-    return list(_open)
 
 
 _dropped: deque[Finalizer] = deque()
@@ -432,25 +436,25 @@ def _close_dropped() -> None:
         with suppress(UrError):
             closed = finalizer.native.close(DROPPED_TIMEOUT_NS)
         if closed:
-            _open.discard(finalizer.native)
+            note_closed(finalizer.native)
         else:
             _dropped.append(finalizer)
 
 
 def _close_all() -> None:
     """At exit, while the loader is still there: complete and release everything."""
-    for native in list(_open):
+    for native in open_contexts():
         with suppress(UrError):
             native.close(EXIT_TIMEOUT_NS)
         native.watcher.close()  # also when a queue is still busy
-    _open.clear()
+        note_closed(native)
 
 
 def _disown_all() -> None:
     """In a forked child: the driver stays with the parent."""
-    for native in _open:
+    for native in open_contexts():
         native.disown()
-    _open.clear()
+        note_closed(native)
     _dropped.clear()
 
 

@@ -19,8 +19,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from urasync_l0.context import open_contexts
 from urasync_l0.enums import UsmType
+from urasync_l0.native_context import open_contexts
 from urasync_l0.numbering import number_of
 from urasync_l0.pool.pool_copy import BLOCK_FIELDS, PoolCopy, SegmentCopy, copy_pool
 from urasync_l0.recording import as_text, current_recording

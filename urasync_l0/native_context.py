@@ -24,15 +24,16 @@ from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.event_source import observe
 from urasync_l0.event_watcher import EventWatcher
 from urasync_l0.foreign_event import ForeignEvents
+from urasync_l0.native_share import NativeShares
 from urasync_l0.pool import Block, HeapKey, HeapSource, OrderDomain, PoolRegistry, QueueOrder
 from urasync_l0.result import DeviceLostError, InvalidContextError, UninitializedError, UrError
 from urasync_l0.ze import context as ze_context
-from urasync_l0.ze.handles import ContextHandle, EventHandle
+from urasync_l0.ze.handles import ContextHandle, EventHandle, handle_value
 from urasync_l0.ze.result import FORKED
 
 if TYPE_CHECKING:
     from urasync_l0.command_list import CommandList
-    from urasync_l0.event_source import EventSource
+    from urasync_l0.event_source import EventSource, NativeEvent
 
 
 class Finalizer(weakref.ref[Any]):
@@ -167,12 +168,12 @@ class NativeContext:
             if source is not None:
                 source.recycle()
 
-    def order_of(self, event: EventHandle) -> QueueOrder | None:
-        """The order of the queue that signals a native event, if it is one of ours."""
-        for source in list(self._events.values()):
+    def find_event(self, event: EventHandle) -> NativeEvent | None:
+        """What stands for a native event here, if the context is to destroy it."""
+        for source in (*list(self._events.values()), self.foreign_events):
             found = source.find(event)
             if found is not None:
-                return found.mark.order if hasattr(found, "mark") else None
+                return found
         return None
 
     def close_events(self) -> None:
@@ -348,7 +349,7 @@ class NativeContext:
         steps: list[Callable[[], object]] = [self.registry.close]
         steps.append(self.close_events)
         if self.is_handle_owned:
-            steps.append(self._destroy)
+            steps.append(self._give_handle_back)
         for step in steps:
             if self.lost is None:
                 step()
@@ -359,9 +360,42 @@ class NativeContext:
         self._is_released = True
         return True
 
-    def _destroy(self) -> None:
-        with self.loss:
-            ze_context.destroy(self.handle)
+    def _give_handle_back(self) -> None:
+        value = handle_value(self.handle)
+        if not native_shares.let_go(value):
+            return
+        try:
+            with self.loss:
+                ze_context.destroy(self.handle)
+        except BaseException:
+            native_shares.own(value, None)
+            raise
+
+    @property
+    def is_released(self) -> bool:
+        """Whether everything was given back."""
+        return self._is_released
+
+
+native_shares: NativeShares[None] = NativeShares()
+"""The native contexts that contexts of ours own."""
+
+_open: set[NativeContext] = set()
+
+
+def open_contexts() -> list[NativeContext]:
+    """What the open contexts of the process own, those that nobody holds any more too."""
+    return list(_open)
+
+
+def note_open(native: NativeContext) -> None:
+    """Count a context among those of the process until `note_closed`."""
+    _open.add(native)
+
+
+def note_closed(native: NativeContext) -> None:
+    """The context owns nothing any more."""
+    _open.discard(native)
 
 
 class AllocationFinalizer(Finalizer):

@@ -5,18 +5,21 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from urasync_l0.device import Device
 from urasync_l0.enums import NO_QUEUE_FLAGS, QueueFlag
 from urasync_l0.native_context import NativeContext
+from urasync_l0.native_share import NativeShares
 from urasync_l0.result import (
+    InvalidContextError,
     InvalidEnumerationError,
     InvalidQueuePropertiesError,
     InvalidValueError,
 )
 from urasync_l0.ze import command_list as ze_list
 from urasync_l0.ze.command_list import Priority
-from urasync_l0.ze.handles import CommandListHandle
+from urasync_l0.ze.handles import CommandListHandle, handle_value
 
 _ALL = QueueFlag((1 << 12) - 1)
 _ON_DEVICE = QueueFlag.ON_DEVICE | QueueFlag.ON_DEVICE_DEFAULT
@@ -33,13 +36,51 @@ class NativeList:
     Attributes
     ----------
     is_owned
-        Whether it is destroyed with its queue.
+        Whether it is destroyed with the last of its queues.
     """
 
     device: Device
     handle: CommandListHandle
     flags: QueueFlag = NO_QUEUE_FLAGS
     is_owned: bool = True
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether nobody else appends to it."""
+        return self.is_owned and not _shares.is_shared(handle_value(self.handle))
+
+    def abandon(self) -> None:
+        """There is no queue over the list after all: it is as before."""
+        if self.is_owned:
+            _shares.let_go(handle_value(self.handle))
+
+    def give_back(self, context: NativeContext) -> None:
+        """Destroy the list if it is owned and no other queue of ours is over it."""
+        value = handle_value(self.handle)
+        about = _shares.about(value)
+        if not self.is_owned or about is None or not _shares.let_go(value):
+            return
+        try:
+            with context.loss:
+                ze_list.destroy(self.handle)
+        except BaseException:
+            _shares.own(value, about)
+            raise
+
+
+class _OwnedList(NamedTuple):
+    device: Device
+    context: int
+
+
+_shares: NativeShares[_OwnedList] = NativeShares()
+"""The lists that queues of ours own, with their device and native context."""
+
+
+def device_of_owned(handle: CommandListHandle) -> Device | None:
+    """The device of a list that a queue of ours owns; None for any other list."""
+    about = _shares.about(handle_value(handle))
+    return None if about is None else about.device
 
 
 def checked_flags(flags: int) -> QueueFlag:
@@ -97,4 +138,32 @@ def create_native_list(
             index=index,
             priority=priority,
         )
+    _shares.own(handle_value(handle), _OwnedList(device, handle_value(context.handle)))
     return NativeList(device, handle, flags)
+
+
+def adopt_native_list(
+    context: NativeContext,
+    device: Device,
+    handle: CommandListHandle,
+    flags: QueueFlag,
+    is_owned: bool,
+) -> NativeList:
+    """A list that exists. One that a queue of ours owns is destroyed with the last of them.
+
+    Raises
+    ------
+    InvalidContextError
+        If a queue of ours owns it, in another native context.
+    """
+    value = handle_value(handle)
+    about = _shares.about(value)
+    here = _OwnedList(device, handle_value(context.handle))
+    if about is not None and about.context != here.context:
+        raise InvalidContextError(
+            f"The list {value:#x} belongs to a queue of another context, in which alone it works."
+        )
+    shared = _shares.join(value)
+    if is_owned and not shared:
+        _shares.own(value, here)
+    return NativeList(device, handle, flags, is_owned or shared)

@@ -200,7 +200,7 @@ def close_unused(context: Context) -> None:
         return
     native = context.native
     with _closing:
-        if native.is_closed:
+        if native.is_released:
             return
         native.run_finalizers()
         native.run_postponed()

@@ -66,7 +66,10 @@ class ContextEntryPoints:
 
     def urContextRelease(self, context: Context | None) -> None:
         """See `Adapter`."""
-        released = live_context(handle(context, "context"))
+        released = handle(context, "context")
+        # One that the driver did not let go is closed by now, and can be released again.
+        if released.native.is_released or not released.is_closed:
+            live_context(released)
         reference_count.release(released, lambda: _end(released))
 
     def urContextGetInfo(

@@ -6,7 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from urasync_l0 import reference_count
-from urasync_l0.descriptors import QueueIndexProperties, QueueNativeDesc, find_in_chain
+from urasync_l0.descriptors import (
+    QueueIndexProperties,
+    QueueNativeDesc,
+    QueueProperties,
+    find_in_chain,
+)
 from urasync_l0.entry_points._handles import (
     close_unused,
     device_of,
@@ -23,7 +28,7 @@ from urasync_l0.ze.handles import handle_value
 
 if TYPE_CHECKING:
     from urasync_l0.context import Context
-    from urasync_l0.descriptors import NativeHandleProperties, QueueProperties
+    from urasync_l0.descriptors import NativeHandleProperties
     from urasync_l0.device import Device
     from urasync_l0.out import Out
     from urasync_l0.queue import Queue
@@ -112,6 +117,8 @@ class QueueEntryPoints:
         handle(native_queue or None, "native queue")
         context = handle(context, "context")
         queue = pointer(queue, "queue")
+        wanted = find_in_chain(properties, QueueProperties)
+        flags = NO_QUEUE_FLAGS if wanted is None else checked_flags(wanted.flags)
         live_context(context)
         if device is not None:
             device_of(context, device)
@@ -124,5 +131,6 @@ class QueueEntryPoints:
         queue.value = context.create_queue_with_native_handle(
             native_queue,
             device,
+            flags=flags,
             is_owned=properties is not None and properties.is_native_handle_owned,
         )

@@ -13,6 +13,8 @@ from urasync_l0.descriptors import ContextProperties, NativeHandleProperties
 from urasync_l0.enums import ContextInfo
 from urasync_l0.out import Out
 from urasync_l0.software_driver.controls import Controls
+from urasync_l0.ze import context as ze_context
+from urasync_l0.ze.handles import handle_value
 
 
 def context_info(client: Client, context: Context, prop_name: ContextInfo) -> tuple[Any, int]:
@@ -180,13 +182,8 @@ def test_an_owned_native_context_is_destroyed(
     client: Client, context: Context, device: Device, controls: Controls
 ) -> None:
     before = controls.live_objects()
-    maker = client.create_context([device])
-    native = native_handle(client, maker)
-    maker.native.is_handle_owned = False  # as if somebody else had made it
-    client.adapter.urContextRelease(maker)
-    assert maker.is_closed
-    assert controls.live_objects() != before
-    over = context_over(client, native, [device], owned=True)
+    native = ze_context.create(device.platform.handle, [device.handle])
+    over = context_over(client, handle_value(native), [device], owned=True)
     client.adapter.urContextRelease(over)
     assert over.is_closed
     assert controls.live_objects() == before
