@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import atexit
 import operator
 import os
 import threading
@@ -17,17 +16,15 @@ from weakref import WeakValueDictionary
 
 from urasync_l0.adapter import find_adapter
 from urasync_l0.allocation import Allocation
-from urasync_l0.device import Device, distinct_handles, memory_position
+from urasync_l0.device import Device, distinct_handles, memory_position, with_parts
 from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.enums import NO_POOL_FLAGS, UsmPoolFlag, UsmType
 from urasync_l0.native_context import (
     Finalizer,
     NativeContext,
     native_shares,
-    note_closed,
-    note_open,
-    open_contexts,
 )
+from urasync_l0.open_contexts import note_closed, note_open, open_contexts
 from urasync_l0.peer_access import PeerContext, grants_of
 from urasync_l0.platform import default_platform
 from urasync_l0.pool import GRANULE, HeapKey, HeapSource, ReusePolicy, UserMemory
@@ -54,9 +51,6 @@ from urasync_l0.ze import loader
 from urasync_l0.ze.handles import ContextHandle, handle_value
 from urasync_l0.ze.loader import DriverName
 
-EXIT_TIMEOUT_NS = 10_000_000_000
-"""How long, in nanoseconds, the interpreter's exit waits for each queue that is still busy."""
-
 DROPPED_TIMEOUT_NS = 10_000_000
 """How long, in nanoseconds, each queue of a dropped context gets to complete; an idle one needs a
 part of that, and a busy one is left for later."""
@@ -74,7 +68,7 @@ class Context(QueueContext, UsmContext, PeerContext):
         the system's. A process has one driver.
     devices
         Devices of one platform, sub-devices and compute slices too, or numbers of root devices;
-        None for all root devices. A device serves its own queues and pools only, not its parts'.
+        None for all root devices. Their parts can be used too, as devices of their own.
     expanding_segments
         Whether device memory is mapped page by page: "on", "off", or "auto" for where other
         libraries know such memory too. None for URASYNC_L0_EXPANDING_SEGMENTS, else "auto". Where
@@ -122,10 +116,11 @@ class Context(QueueContext, UsmContext, PeerContext):
         )
         try:
             loss = DeviceLoss()
-            sources = heap_sources(handle, self.devices, expanding, loss)
+            places = with_parts(self.devices)
+            sources = heap_sources(handle, places, expanding, loss)
             native = self.native = NativeContext(
                 handle,
-                self.devices,
+                places,
                 sources,
                 partial(self._adapter.create_event_source, self.platform),
                 loss,
@@ -146,7 +141,11 @@ class Context(QueueContext, UsmContext, PeerContext):
         self.pools_of_cores = WeakValueDictionary()
         self._preparing = {}
         self._preparing_lock = threading.Lock()
-        self.current_pools = tuple(self._device_pools())
+        self._devices_of_blocks = {}
+        self.current_pools = {}
+        self._current_pools_lock = threading.Lock()
+        for device in places:
+            self.current_of(device)
         self.host_pool = self._make_pool("host pool", None, {(UsmType.HOST, HOST_INDEX)})
         finalizer = _ContextFinalizer(self, _dropped.append)
         finalizer.native = native
@@ -181,7 +180,7 @@ class Context(QueueContext, UsmContext, PeerContext):
 
     def default_pool(self, device: Device | int | None = None) -> Pool:
         """The pool that a device, by default the first, always has."""
-        return self.current_pools[self.position(device)].default
+        return self.current_of(self.member(device)).default
 
     def create_program(self, spirv: bytes, options: str = "") -> Program:
         """A program in SPIR-V, compiled for all devices of the context.
@@ -257,8 +256,8 @@ class Context(QueueContext, UsmContext, PeerContext):
             name = "pool of the context"
             keys = set(self.native.sources)
         else:
-            position = self.position(device)
-            chosen = self.devices[position]
+            chosen = self.member(device)
+            position = self.position(chosen)
             name = f"pool of device {chosen.path}"
             keys = {(UsmType.DEVICE, position), (UsmType.SHARED, position)}
         sources = {
@@ -341,17 +340,19 @@ class Context(QueueContext, UsmContext, PeerContext):
         pool.buffer = buffer
         return pool
 
-    def _device_pools(self) -> Iterable[CurrentPool]:
-        made: list[CurrentPool] = []
-        for place, device in enumerate(self.devices):
-            position = memory_position(self.devices, device)
-            if position == place:
-                keys = {(UsmType.DEVICE, position), (UsmType.SHARED, position)}
-                name = f"default pool of device {device.path}"
-                made.append(CurrentPool(self._make_pool(name, device, keys)))
-            else:
-                made.append(made[position])
-        return made
+    def current_of(self, device: Device) -> CurrentPool:
+        """What serves a device of the context; a compute slice gets it when it is first asked."""
+        current = self.current_pools.get(device)
+        if current is None:
+            with self._current_pools_lock:
+                current = self.current_pools.get(device)
+                if current is None:
+                    position = memory_position(self.native.devices, device)
+                    keys = {(UsmType.DEVICE, position), (UsmType.SHARED, position)}
+                    name = f"default pool of device {device.path}"
+                    current = CurrentPool(self._make_pool(name, device, keys))
+                    self.current_pools[device] = current
+        return current
 
     def _make_pool(
         self,
@@ -372,10 +373,12 @@ class Context(QueueContext, UsmContext, PeerContext):
         InvalidDeviceError
             If the context does not have the device.
         """
-        return memory_position(self.devices, self.member(device))
+        return memory_position(self.native.devices, self.member(device))
 
     def member(self, device: Device | int | None) -> Device:
         """A device of the context, by default the first, or the one at a place.
+
+        Those that it names, and their parts.
 
         Raises
         ------
@@ -385,8 +388,11 @@ class Context(QueueContext, UsmContext, PeerContext):
         if device is None:
             return self.devices[0]
         if isinstance(device, Device):
-            if device in self.devices:
-                return device
+            part: Device | None = device
+            while part is not None:
+                if part in self.devices:
+                    return device
+                part = part.parent
         elif 0 <= device < len(self.devices):
             return self.devices[device]
         raise InvalidDeviceError(
@@ -441,15 +447,6 @@ def _close_dropped() -> None:
             _dropped.append(finalizer)
 
 
-def _close_all() -> None:
-    """At exit, while the loader is still there: complete and release everything."""
-    for native in open_contexts():
-        with suppress(UrError):
-            native.close(EXIT_TIMEOUT_NS)
-        native.watcher.close()  # also when a queue is still busy
-        note_closed(native)
-
-
 def _disown_all() -> None:
     """In a forked child: the driver stays with the parent."""
     for native in open_contexts():
@@ -458,7 +455,6 @@ def _disown_all() -> None:
     _dropped.clear()
 
 
-atexit.register(_close_all)
 os.register_at_fork(after_in_child=_disown_all)
 
 

@@ -280,6 +280,14 @@ class Device:
         return 0
 
 
+def with_parts(devices: Iterable[Device]) -> tuple[Device, ...]:
+    """Devices, and behind them their sub-devices that are not among them; no compute slices."""
+    found = list(devices)
+    for device in found:
+        found += [part for part in device.sub_devices if part not in found]
+    return tuple(found)
+
+
 def memory_position(devices: Sequence[Device], device: Device) -> int:
     """The place of the first device with the same memory, and so the same native handle."""
     wanted = device.native_value

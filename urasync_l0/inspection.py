@@ -19,9 +19,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from urasync_l0.device import memory_position
 from urasync_l0.enums import UsmType
-from urasync_l0.native_context import open_contexts
 from urasync_l0.numbering import number_of
+from urasync_l0.open_contexts import open_contexts
 from urasync_l0.pool.pool_copy import BLOCK_FIELDS, PoolCopy, SegmentCopy, copy_pool
 from urasync_l0.recording import as_text, current_recording
 from urasync_l0.snapshot import (
@@ -139,7 +140,10 @@ class _Look:
         self, native: NativeContext, copies: list[tuple[Pool, PoolCopy]], whole: bool
     ) -> ContextSnapshot:
         devices = {device: index for index, device in enumerate(native.devices)}
-        places = {each.order.id: devices[each.device] for each in list(native.lists.values())}
+        places = {
+            each.order.id: devices.get(each.device, memory_position(native.devices, each.device))
+            for each in list(native.lists.values())
+        }
         adapter, driver = native.names
         no_queue = native.host_order.id
         return ContextSnapshot(

@@ -380,23 +380,6 @@ class NativeContext:
 native_shares: NativeShares[None] = NativeShares()
 """The native contexts that contexts of ours own."""
 
-_open: set[NativeContext] = set()
-
-
-def open_contexts() -> list[NativeContext]:
-    """What the open contexts of the process own, those that nobody holds any more too."""
-    return list(_open)
-
-
-def note_open(native: NativeContext) -> None:
-    """Count a context among those of the process until `note_closed`."""
-    _open.add(native)
-
-
-def note_closed(native: NativeContext) -> None:
-    """The context owns nothing any more."""
-    _open.discard(native)
-
 
 class AllocationFinalizer(Finalizer):
     """The finalizer of an allocation. ``born`` says which use of the block it is about."""

@@ -218,7 +218,7 @@ def grants_of(adapter_name: str) -> PeerGrants:
 
 def _memory(context: PeerContext, device: Device, peer: Device) -> Residency | None:
     """The peer's memory, if the context can be used and has both devices."""
-    values = {each.native_value: each for each in context.devices}
+    values = {each.native_value: each for each in context.native.devices}
     native = context.native
     if native.is_closed or native.lost is not None or device.native_value not in values:
         return None

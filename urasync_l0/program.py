@@ -205,7 +205,10 @@ class Kernel:
 
     def native(self, device: Device) -> NativeKernel:
         """The kernel for a device of the program's context."""
-        return self._natives[device.native_value]
+        natives = self._natives
+        while device.native_value not in natives and device.parent is not None:
+            device = device.parent  # a context builds for the devices that it names
+        return natives[device.native_value]
 
     def close(self) -> None:
         """Give it back, when the launches under way are complete. Idempotent."""

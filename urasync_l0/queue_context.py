@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from urasync_l0.device import Device
 from urasync_l0.enums import NO_QUEUE_FLAGS, Command, QueueFlag
-from urasync_l0.native_context import NativeContext, open_contexts
+from urasync_l0.native_context import NativeContext
 from urasync_l0.native_list import (
     NativeList,
     adopt_native_list,
@@ -18,6 +18,7 @@ from urasync_l0.native_list import (
     create_native_list,
     device_of_owned,
 )
+from urasync_l0.open_contexts import open_contexts
 from urasync_l0.pool import QueueOrder
 from urasync_l0.queue import Queue
 from urasync_l0.recorded_event import Event
@@ -216,7 +217,7 @@ class QueueContext(ABC):
                 f"The loader cannot tell which of the context's {len(self.devices)} devices the "
                 f"list {handle_value(native):#x} belongs to; name the device."
             )
-        candidates = self.devices if named is None else (named,)
+        candidates = self.native.devices if named is None else (named,)
         if ours is not None and ours in candidates:
             return ours
         for device in candidates:

@@ -63,10 +63,19 @@ class UsmContext(ABC):
     native: NativeContext
     devices: Sequence[Device]
     host_pool: Pool
-    current_pools: tuple[CurrentPool, ...]
+    current_pools: dict[Device, CurrentPool]
+    _devices_of_blocks: dict[int, tuple[int, Device]]
     pools_of_cores: WeakValueDictionary[PoolCore, Pool]
     _preparing: dict[int, Queue]
     _preparing_lock: threading.Lock
+
+    @abstractmethod
+    def member(self, device: Device | int | None) -> Device:
+        """A device of the context, by default the first, or the one at a place."""
+
+    @abstractmethod
+    def current_of(self, device: Device) -> CurrentPool:
+        """What serves a device of the context."""
 
     @abstractmethod
     def position(self, device: Device | int | None) -> int:
@@ -80,7 +89,7 @@ class UsmContext(ABC):
 
     def current_pool(self, device: Device | int | None = None) -> Pool:
         """The pool that serves what names none on a device, by default the first."""
-        return self.current_pools[self.position(device)].pool
+        return self.current_of(self.member(device)).pool
 
     def set_current_pool(self, pool: Pool, device: Device | int | None = None) -> None:
         """Let a pool serve the device and shared memory of a device for all who name none.
@@ -99,10 +108,11 @@ class UsmContext(ABC):
         """
         if self.native.attention:
             self.native.attend()
-        position = self.position(device)
+        chosen = self.member(device)
+        position = self.position(chosen)
         for kind in (UsmType.DEVICE, UsmType.SHARED):
-            pool.require(cast("Context", self), (kind, position))
-        current = self.current_pools[position]
+            pool.require(cast("Context", self), (kind, position), chosen)
+        current = self.current_of(chosen)
         before = current.pool
         current.pool = pool
         # Looked at only now: whoever closes it from here on finds it to be current.
@@ -180,7 +190,7 @@ class UsmContext(ABC):
         pool: Pool | None,
         alignment: int,
     ) -> Allocation:
-        chosen = None if kind is UsmType.HOST else self.devices[self.position(device)]
+        chosen = None if kind is UsmType.HOST else self.member(device)
         block, served = self.usm_alloc(kind, chosen, nbytes, pool, alignment)
         allocation = ContextAllocation(block.address, nbytes, kind, served, chosen)
         finalizer = DroppedContextAllocation(allocation, self.native.attention.append)
@@ -212,12 +222,15 @@ class UsmContext(ABC):
                 f"An alignment of {alignment} bytes is no power of two up to {ALIGNMENT}."
             )
         if pool is not None:
-            pool.require(cast("Context", self), key)
+            pool.require(cast("Context", self), key, device)
         elif device is None:
             pool = self.host_pool
         else:
-            pool = self.current_pools[position].pool
-        return self._usm_alloc(key, device, nbytes, pool, alignment), pool
+            pool = self.current_of(device).pool
+        block = self._usm_alloc(key, device, nbytes, pool, alignment)
+        if device is not None and pool.device is None:
+            self.note_device(block, device)
+        return block, pool
 
     def _usm_alloc(
         self, key: HeapKey, device: Device | None, nbytes: int, pool: Pool, alignment: int
@@ -261,7 +274,7 @@ class UsmContext(ABC):
         with self._preparing_lock:
             queue = self._preparing.get(position)
             if queue is None:
-                queue = self._preparing[position] = self.create_queue(position)
+                queue = self._preparing[position] = self.create_queue(self.native.devices[position])
             return queue
 
     def write_at_once(self, address: int, source: int, nbytes: int) -> None:
@@ -312,6 +325,37 @@ class UsmContext(ABC):
         if block is None:
             return None
         kind, position = block.heap.key
-        device = None if position == HOST_INDEX else self.devices[position]
         pool = self.pools_of_cores.get(block.heap.pool)
+        device = None if position == HOST_INDEX else self._device_of_block(block, position, pool)
         return FoundAllocation(block.address, block.requested, kind, device, pool)
+
+    def note_device(self, block: Block, device: Device) -> None:
+        """Note for which device memory was allocated, if its place alone does not tell."""
+        position = block.heap.key[1]
+        noted = self._devices_of_blocks
+        if position == HOST_INDEX or device is self.native.devices[position]:
+            noted.pop(block.address, None)
+            return
+        noted[block.address] = block.born, device
+        if len(noted) > 2 * len(self.native.registry.live) + 64:
+            self._forget_devices()
+
+    def _forget_devices(self) -> None:
+        live = self.native.registry.live
+        for address, (born, _) in list(self._devices_of_blocks.items()):
+            block = live.get(address)
+            if block is None or block.born != born:
+                self._devices_of_blocks.pop(address, None)
+
+    def _device_of_block(self, block: Block, position: int, pool: Pool | None) -> Device:
+        """Devices with the same memory are told apart by who allocated, or by the pool."""
+        if pool is not None and pool.device is not None:
+            return pool.device
+        finalizer = self.native.live.get(block.address)
+        allocation = None if finalizer is None else finalizer()
+        if allocation is not None and allocation.device is not None:
+            return cast(Device, allocation.device)
+        born, device = self._devices_of_blocks.get(block.address, (None, None))
+        if device is not None and born == block.born:
+            return device
+        return self.native.devices[position]

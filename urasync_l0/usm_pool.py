@@ -174,7 +174,7 @@ class Pool:
             steps.append(Fill(address, b"\0", nbytes))
         return steps
 
-    def require(self, context: Context, key: HeapKey) -> PoolCore:
+    def require(self, context: Context, key: HeapKey, device: Device | None) -> PoolCore:
         """The core of the pool, if it can serve an allocation.
 
         Raises
@@ -186,16 +186,15 @@ class Pool:
         """
         if self.context is not context:
             raise InvalidValueError(f"{self!r} belongs to another context.")
-        if key not in self.keys:
+        is_its_own = self.device is None or device is None or self.device is device
+        if key not in self.keys or not is_its_own:
             kind = key[0]
             if kind is UsmType.HOST:
                 raise InvalidArgumentError(
                     f"{self!r} serves a device and has no host memory; name no pool, or one that "
                     "was made without a device."
                 )
-            raise InvalidValueError(
-                f"{self!r} has no {kind.name} memory of device {key[1]} of the context."
-            )
+            raise InvalidValueError(f"{self!r} has no {kind.name} memory for {device!r}.")
         return self.core
 
     def close(self) -> None:
@@ -227,7 +226,7 @@ class Pool:
 
     def leave_current(self) -> None:
         """Where this is the current pool of a device, let the default be so again."""
-        for current in self.context.current_pools:
+        for current in list(self.context.current_pools.values()):
             if current.pool is self:
                 current.pool = current.default
 

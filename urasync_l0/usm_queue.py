@@ -61,7 +61,7 @@ class UsmQueue:
         self._blocks_pop = self.native.registry.live.pop
         self._claim = self.native.registry.claim
         position = context.position(self.device)
-        current = context.current_pools[position]
+        current = context.current_of(self.device)
         self._routes: dict[UsmType, _Route] = {}
         self._device_route = self._routes[UsmType.DEVICE] = _Route(
             UsmType.DEVICE,
@@ -186,7 +186,9 @@ class UsmQueue:
         Arguments and errors as `alloc_device`; `free` takes the address.
         """
         route = self._routes[kind]
-        block, _, signalled = self._hand_out(route, nbytes, pool, wait, event)
+        block, served, signalled = self._hand_out(route, nbytes, pool, wait, event)
+        if served.device is None:
+            self.context.note_device(block, self.device)
         return block.address, signalled
 
     def _hand_out(
@@ -205,7 +207,7 @@ class UsmQueue:
             core = chosen.core
         else:
             chosen = pool
-            core = pool.require(self.context, key)
+            core = pool.require(self.context, key, self.device)
         waits = resolve(self, wait) if wait else NO_WAITS
         nbytes = operator.index(nbytes)
         try:

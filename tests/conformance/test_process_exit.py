@@ -100,10 +100,10 @@ def test_callbacks_at_the_exit(adapter: str, held: bool) -> None:
     program = """
     import sys
     import urasync_l0
-    import urasync_l0.context
+    import urasync_l0.open_contexts
     from urasync_l0.software_driver.controls import Controls
     from urasync_l0.ze.handles import handle_value
-    urasync_l0.context.EXIT_TIMEOUT_NS = 50_000_000
+    urasync_l0.open_contexts.EXIT_TIMEOUT_NS = 50_000_000
     context = urasync_l0.Context(sys.argv[1])
     queue = context.create_queue()
     if sys.argv[2] == "True":
@@ -119,10 +119,10 @@ def test_a_held_queue_does_not_hang_the_exit(adapter: str) -> None:
     program = """
     import sys, time
     import urasync_l0
-    import urasync_l0.context
+    import urasync_l0.open_contexts
     from urasync_l0.software_driver.controls import Controls
     from urasync_l0.ze.handles import handle_value
-    urasync_l0.context.EXIT_TIMEOUT_NS = 50_000_000
+    urasync_l0.open_contexts.EXIT_TIMEOUT_NS = 50_000_000
     context = urasync_l0.Context(sys.argv[1])
     queue = context.create_queue()
     Controls().gate(handle_value(queue.handle)).close()

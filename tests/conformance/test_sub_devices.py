@@ -102,7 +102,10 @@ def test_sub_devices_have_pools_and_memory_of_their_own(adapter: str) -> None:
 
 
 def test_devices_that_share_a_native_handle(adapter: str) -> None:
-    """MT-4: a device, its sub-device and that one's slices in one context, one pool a handle."""
+    """MT-4: a device, its sub-device and that one's slices in one context, one heap a handle.
+
+    MT-6: each device has a default pool of its own all the same.
+    """
     program = """
     root = platform.devices[0]
     part = root.sub_devices[0]
@@ -111,15 +114,16 @@ def test_devices_that_share_a_native_handle(adapter: str) -> None:
     print([device.path for device in context.devices])
     pools = [context.default_pool(device) for device in context.devices]
     print([pools.index(pool) for pool in pools], len(context.native.sources))
+    shared = context.create_pool()
     queues = [context.create_queue(device) for device in context.devices]
     print([queue.device.path for queue in queues])
     # What the queue of one slice frees is reused by the others' in the order that an event gives.
-    first = queues[0].alloc_device(MIB)
+    first = queues[0].alloc_device(MIB, shared)
     address, freed = first.ptr, queues[0].free(first, event=True)
-    again = queues[2].alloc_device(MIB, wait=(freed,))
+    again = queues[2].alloc_device(MIB, shared, wait=(freed,))
     print(again.ptr == address, context.find_allocation(again.ptr).device.path)
     done = queues[3].fill(again, b"x", event=True)
-    other = queues[1].alloc_device(MIB, wait=(done,))
+    other = queues[1].alloc_device(MIB, shared, wait=(done,))
     print(other.ptr != again.ptr, context.find_allocation(other.ptr).device.path)
     again.free(), other.free(), freed.release(), done.release()
     del queues, freed, done, again, other, first
@@ -127,10 +131,120 @@ def test_devices_that_share_a_native_handle(adapter: str) -> None:
     """
     assert run_on_parts(program, adapter) == [
         "['0.0.s0', '0', '0.0', '0.0.s1']",
-        "[0, 1, 0, 0] 5",
+        "[0, 1, 2, 3] 7",
         "['0.0.s0', '0', '0.0', '0.0.s1']",
-        "True 0.0.s0",
+        "True 0.0",
         "True 0",
+    ]
+
+
+SLICES = """
+    from urasync_l0.adapter import find_adapter
+    from urasync_l0.descriptors import UsmPoolBufferDesc, UsmPoolDesc
+    from urasync_l0.enums import UsmAllocInfo
+    from urasync_l0.out import Out
+    adapter = find_adapter(sys.argv[1])
+    one, two = platform.devices[0].sub_devices[0].compute_slices[:2]
+
+    def out(entry, *arguments):
+        made = Out()
+        entry(*arguments, made)
+        return made.value
+
+    def device_of(mem):
+        answer = Out()
+        adapter.urUSMGetMemAllocInfo(context, mem, UsmAllocInfo.DEVICE, 8, answer, None)
+        return answer.value.path
+"""
+
+
+@pytest.mark.parametrize("named", ["one, two", "one.parent", "one.root"])
+def test_slices_are_devices_of_their_own(adapter: str, named: str) -> None:
+    """MT-6: whether the context names them or not, each has its default and its current pool."""
+    program = f"""
+    context = Context(sys.argv[1], devices=[{named}])
+    get, default = adapter.urUSMPoolGetDevicePoolExp, adapter.urUSMPoolGetDefaultDevicePoolExp
+    print(out(default, context, one) is out(default, context, two),
+          out(get, context, one) is out(default, context, one))
+    make = adapter.urUSMPoolCreateExp
+    first, second = (out(make, context, each, UsmPoolDesc()) for each in (one, two))
+    print(first.device.path, second.device.path)
+    set = adapter.urUSMPoolSetDevicePoolExp
+    set(context, two, second)
+    print(out(get, context, two) is second, out(get, context, one) is out(default, context, one),
+          refused(set, context, one, second))
+    queues = [context.create_queue(each) for each in (one, two)]
+    both = context.create_pool()
+    mems = [queue.enqueue_alloc(UsmType.DEVICE, 4096, pool)[0]
+            for queue in queues for pool in (None, both)]
+    mems += [out(adapter.urUSMDeviceAlloc, context, each, None, pool, 4096)
+             for each in (one, two) for pool in (None, both)]
+    print([device_of(mem) for mem in mems])
+    print(second.used_bytes, refused(queues[0].alloc_device, 8, second),
+          refused(adapter.urUSMDeviceAlloc, context, one, None, second, 8, Out()))
+    held = queues[1].alloc_shared(8, both)
+    print(device_of(held.ptr))
+    buffer = UsmPoolBufferDesc(mem=mems[3], size=4096, mem_type=UsmType.DEVICE, device=two)
+    inside = out(make, context, two, UsmPoolDesc(next=buffer))
+    print(inside.device.path, refused(make, context, one, UsmPoolDesc(next=buffer), Out()))
+    trim, destroy = adapter.urUSMPoolTrimToExp, adapter.urUSMPoolDestroyExp
+    for pool in (inside, second):
+        print(refused(trim, context, one, pool, 0), refused(destroy, context, one, pool),
+              refused(trim, context, two, pool, 0), refused(destroy, context, two, pool))
+    print(out(get, context, two) is out(default, context, two))
+    for mem in mems:
+        context.free(mem)
+    del queues, held
+    end(context)
+    """
+    paths = ["0.0.s0", "0.0.s0", "0.0.s1", "0.0.s1"]
+    assert run_on_parts(SLICES + program, adapter) == [
+        "False True",
+        "0.0.s0 0.0.s1",
+        "True True INVALID_VALUE",
+        str(paths * 2),
+        "8192 INVALID_VALUE INVALID_VALUE",
+        "0.0.s1",
+        "0.0.s1 INVALID_VALUE",
+        "INVALID_VALUE INVALID_VALUE SUCCESS SUCCESS",
+        "INVALID_VALUE INVALID_VALUE SUCCESS SUCCESS",
+        "True",
+    ]
+
+
+def test_parts_of_a_device_that_the_context_names(adapter: str) -> None:
+    """They have memory, pools and queues of their own in it, and the context tells the root."""
+    program = """
+    root = platform.devices[0]
+    context = Context(sys.argv[1], devices=[root])
+    print([device.path for device in context.devices])
+    part = root.sub_devices[1]
+    queues = [context.create_queue(each) for each in (root, part, part.compute_slices[2])]
+    pool = context.create_pool()
+    before = [controls.used_device_memory(each) for each in (0, 2, 3)]
+    held = [queues[1].alloc_device(5 * MIB, pool), context.alloc_shared(MIB, part)]
+    after = [controls.used_device_memory(each) for each in (0, 2, 3)]
+    print([b - a >= 6 * MIB for a, b in zip(before, after)],
+          [context.find_allocation(each.ptr).device.path for each in held],
+          context.default_pool(part).used_bytes == MIB, context.default_pool(root).used_bytes)
+    done = queues[1].fill(held[0], b"x", event=True)
+    target = bytearray(100)
+    queues[2].memcpy(target, held[0], 100, wait=(done,))
+    queues[0].wait(queues[2].record())
+    assert queues[0].finish(20 * SECOND)
+    print(bytes(target) == b"x" * 100)
+    from urasync_l0.inspection import take_snapshot
+    print([each.device for each in take_snapshot().contexts[0].queues][:3])
+    for each in held:
+        each.free()
+    del queues, held, done, each
+    end(context)
+    """
+    assert run_on_parts(program, adapter)[:4] == [
+        "['0']",
+        "[True, False, True] ['0.1', '0.1'] True 0",
+        "True",
+        "[0, 2, 2]",
     ]
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 from urasync_l0 import reference_count
 from urasync_l0.result import (
     InvalidContextError,
-    InvalidDeviceError,
     InvalidEnumerationError,
     InvalidEventError,
     InvalidEventWaitListError,
@@ -122,9 +121,7 @@ def live_pool(pool: Pool) -> Pool:
 
 def device_of(context: Context, device: Device) -> Device:
     """Raise InvalidDeviceError if the context does not have the device."""
-    if device not in context.devices:
-        raise InvalidDeviceError(f"{context!r} does not have {device!r}.")
-    return device
+    return context.member(device)
 
 
 # -- wait lists ------------------------------------------------------------------------------------

@@ -186,12 +186,12 @@ def test_pools_of_each_device(adapter: str) -> None:
 
 
 def test_devices_that_the_context_does_not_have(adapter: str) -> None:
-    """INVALID_DEVICE, also for a part of a device that it has."""
+    """INVALID_DEVICE, also for the root of a device that it has, and for another part."""
     program = """
     from urasync_l0.descriptors import UsmPoolDesc
-    root = devices[0]
+    root, *others = devices[0].sub_devices
     narrow = client.create_context([root])
-    strangers = [devices[1], root.sub_devices[0]]
+    strangers = [devices[1], devices[0], *others]
     for stranger in strangers:
         out = Out()
         pool = narrow.default_pool(root)
