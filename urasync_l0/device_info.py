@@ -90,6 +90,24 @@ _FLOAT = {
 }
 
 
+_KERNEL_EXTENSIONS = (
+    "cl_khr_il_program",
+    "cl_khr_subgroups",
+    "cl_intel_subgroups",
+    "cl_intel_subgroups_short",
+    "cl_intel_required_subgroup_size",
+)
+"""What kernels may use on every device of Level Zero."""
+
+_MODULE_EXTENSIONS = {
+    ModuleFlag.FP16: ("cl_khr_fp16",),
+    ModuleFlag.FP64: ("cl_khr_fp64",),
+    ModuleFlag.INT64_ATOMICS: ("cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"),
+}
+
+_BFLOAT16 = "ZE_extension_bfloat16_conversions"
+
+
 def device_type(device: Device) -> DeviceType:
     """The device's type."""
     return _TYPES.get(device.properties.type, DeviceType.CUSTOM)
@@ -148,7 +166,14 @@ def _pci_address(device: Device) -> str | None:
 
 
 def _extensions(device: Device) -> str:
-    return " ".join(sorted(device.platform.extensions))
+    """Those of OpenCL C that a kernel may use: clients look for fp16 and fp64 among them."""
+    names = [*_KERNEL_EXTENSIONS]
+    for flag, extensions in _MODULE_EXTENSIONS.items():
+        if device.module.flags & flag:
+            names += extensions
+    if _BFLOAT16 in device.platform.extensions:
+        names.append("cl_intel_bfloat16_conversions")
+    return " ".join(names)
 
 
 def _slowest(attribute: str) -> Callable[[Device], int]:

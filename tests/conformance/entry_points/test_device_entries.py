@@ -6,6 +6,7 @@ What depends on the driver's settings runs in a process of its own.
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ from urasync_l0.out import Out
 from urasync_l0.platform import Platform, default_platform
 from urasync_l0.result import DeviceLostError, UnsupportedEnumerationError, UrResult
 from urasync_l0.software_driver.controls import Controls
-from urasync_l0.ze.device_properties import get_pci_address
+from urasync_l0.ze.device_properties import ModuleFlag, get_pci_address
 
 ROOM = 1 << 16
 
@@ -320,6 +321,11 @@ EXPECTED: dict[str, list[Any]] = {
     "MAX_PARAMETER_SIZE": [2048] * 3,
     "ADDRESS_BITS": [64] * 3,
     "IL_VERSION": ["UNSUPPORTED_ENUMERATION"] * 3,
+    "EXTENSIONS": [
+        "cl_khr_il_program cl_khr_subgroups cl_intel_subgroups cl_intel_subgroups_short "
+        "cl_intel_required_subgroup_size"
+    ]
+    * 3,
 }
 
 
@@ -340,6 +346,26 @@ def test_what_the_driver_cannot_tell(adapter: str) -> None:
     assert changed == unsupported
     for name in unsupported:
         assert answers[name] == ["UNSUPPORTED_ENUMERATION"] * 3
+
+
+def test_extensions_tell_what_kernels_can_compute_with(
+    client: Client, root: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SYCL programs look for these names before they use half, double or 64-bit atomics."""
+    names = {
+        ModuleFlag.FP16: {"cl_khr_fp16"},
+        ModuleFlag.FP64: {"cl_khr_fp64"},
+        ModuleFlag.INT64_ATOMICS: {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"},
+    }
+    monkeypatch.setattr(root, "module", replace(root.module, flags=ModuleFlag(0)))
+    always = set(info(client, root, DeviceInfo.EXTENSIONS).split())
+    for flag, expected in names.items():
+        monkeypatch.setattr(root, "module", replace(root.module, flags=flag))
+        assert set(info(client, root, DeviceInfo.EXTENSIONS).split()) - always == expected
+    with monkeypatch.context() as patch:
+        patch.setattr(root.platform, "extensions", {"ZE_extension_bfloat16_conversions": 0x10000})
+        found = set(info(client, root, DeviceInfo.EXTENSIONS).split()) - always
+        assert "cl_intel_bfloat16_conversions" in found
 
 
 def test_queues_can_be_made_with_every_flag_that_is_promised(
