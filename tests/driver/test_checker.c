@@ -234,7 +234,7 @@ static void a_command_on_freed_memory(bool fault) {
 }
 
 static void a_command_beyond_the_end(bool fault) {
-    fill(a, memory + 15 * SIZE, SIZE + fault, NULL, NULL);
+    copy(a, memory + 15 * SIZE, memory, SIZE + fault);
 }
 
 static void a_page_that_is_unmapped(bool fault) {

@@ -20,7 +20,9 @@ void fills_repeat_patterns_of_every_size(void) {
         for (size_t i = 0; i < pattern_size; ++i) {
             pattern[i] = (unsigned char)(i * 7 + pattern_size);
         }
-        const size_t sizes[] = {pattern_size, 3 * pattern_size, SIZE - SIZE % pattern_size};
+        // A part of the pattern may stand at the end.
+        const size_t sizes[] = {pattern_size, 3 * pattern_size, SIZE - SIZE % pattern_size,
+                                2 * pattern_size + pattern_size / 2};
         for (size_t s = 0; s < COUNT(sizes); ++s) {
             SUCCESS(ze.zeCommandListAppendMemoryFill(list, memory, "\xEE", 1, SIZE + 256, NULL, 0,
                                                      NULL));
@@ -70,7 +72,8 @@ void fills_that_do_not_fit_are_refused(void) {
     CHECK_EQUAL(FILL(memory, 0, 4096), ZE_RESULT_ERROR_INVALID_SIZE);
     CHECK_EQUAL(FILL(memory, 3, 4095), ZE_RESULT_ERROR_INVALID_SIZE);
     CHECK_EQUAL(FILL(memory, 256, 4096), ZE_RESULT_ERROR_INVALID_SIZE);
-    CHECK_EQUAL(FILL(memory, 8, 4092), ZE_RESULT_ERROR_INVALID_SIZE);
+    CHECK_EQUAL(FILL(memory, 1, 4097), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(FILL(memory + 4088, 8, 16), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(FILL(memory + 4, 8, 1024), ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
     CHECK_EQUAL(FILL(NULL, 8, 1024), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     CHECK_EQUAL(ze.zeCommandListAppendMemoryFill(list, memory, NULL, 1, 1, NULL, 0, NULL),

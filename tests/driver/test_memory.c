@@ -150,8 +150,12 @@ void allocations_have_limits(void) {
     free_memory(shared);
     free_memory(more);
     free_memory(memory);
-    CHECK_EQUAL(ze.zeMemAllocDevice(context, &desc, SIZE_MAX - 100, 0, devices[0], &memory),
-                ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    // More than all memory of the device is a size that it does not have.
+    CHECK_EQUAL(ze.zeMemAllocDevice(context, &desc, DEVICE_MEMORY + 1, 0, devices[0], &memory),
+                ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+    CHECK_EQUAL(
+        ze.zeMemAllocShared(context, &desc, &host_desc, SIZE_MAX - 100, 0, devices[0], &memory),
+        ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
 
     CHECK_EQUAL(ze.zeMemAllocDevice(NULL, &desc, 1, 0, devices[0], &memory),
                 ZE_RESULT_ERROR_INVALID_NULL_HANDLE);

@@ -17,11 +17,16 @@ ze_result_t ZE_APICALL zeCommandListAppendMemoryFill(ze_command_list_handle_t hC
     CHECK_POINTER(ptr);
     CHECK_POINTER(pattern);
     if (pattern_size == 0 || pattern_size > MAX_PATTERN ||
-        (pattern_size & (pattern_size - 1)) != 0 || size % pattern_size != 0) {
+        (pattern_size & (pattern_size - 1)) != 0) {
         return ZE_RESULT_ERROR_INVALID_SIZE;
     }
     if (((uintptr_t)ptr & (pattern_size - 1)) != 0) {
         return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
+    }
+    memory_facts_t facts; // a mapping may go on in the next; an allocation ends where it ends
+    if (memory_find(ptr, &facts) && !mapping_find(ptr, &facts) &&
+        size > facts.base + facts.size - (uintptr_t)ptr) {
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     PREPARE(hSignalEvent, numWaitEvents, phWaitEvents);
     if (size > 0) {

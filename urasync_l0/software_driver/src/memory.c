@@ -52,14 +52,16 @@ static bool is_relaxed(const void *chain, bool *importing) {
     return relaxed && !settings_hidden(ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME);
 }
 
-static ze_result_t size_check(size_t size, size_t alignment, const void *chain) {
+// What is larger than all memory of a device is no question of room there.
+static ze_result_t size_check(size_t size, size_t alignment, const void *chain, bool on_device) {
     const size_t largest_alignment = (size_t)1 << 30;
     bool importing = false;
     const bool relaxed = is_relaxed(chain, &importing);
     if (importing) {
         return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION; // no external memory, as the device says
     }
-    if (size == 0 || (size > settings.max_allocation && !relaxed)) {
+    if (size == 0 || (size > settings.max_allocation && !relaxed) ||
+        (on_device && size > settings.memory)) {
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
     }
     if ((alignment & (alignment - 1)) != 0 || alignment > largest_alignment) {
@@ -119,7 +121,7 @@ ze_result_t ZE_APICALL zeMemAllocDevice(ze_context_handle_t hContext,
     if (device_desc->flags > 0x7) {
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     }
-    const ze_result_t valid = size_check(size, alignment, device_desc->pNext);
+    const ze_result_t valid = size_check(size, alignment, device_desc->pNext, true);
     if (valid != ZE_RESULT_SUCCESS) {
         return valid;
     }
@@ -144,7 +146,7 @@ ze_result_t ZE_APICALL zeMemAllocShared(ze_context_handle_t hContext,
     if (device_desc->flags > 0x7 || host_desc->flags > 0xf) {
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     }
-    const ze_result_t valid = size_check(size, alignment, device_desc->pNext);
+    const ze_result_t valid = size_check(size, alignment, device_desc->pNext, hDevice != NULL);
     if (valid != ZE_RESULT_SUCCESS) {
         return valid;
     }
@@ -170,7 +172,7 @@ ze_result_t ZE_APICALL zeMemAllocHost(ze_context_handle_t hContext,
     if (host_desc->flags > 0xf) {
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     }
-    const ze_result_t valid = size_check(size, alignment, host_desc->pNext);
+    const ze_result_t valid = size_check(size, alignment, host_desc->pNext, false);
     if (valid != ZE_RESULT_SUCCESS) {
         return valid;
     }
