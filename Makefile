@@ -22,7 +22,8 @@ SOURCES := pyproject.toml setup.py ze_build.py ur_library_build.py \
 	$(wildcard urasync_l0/ur_library/*.txt urasync_l0/ur_library/*/*.[ch])
 C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/pool/compiled/*.[ch] \
 	urasync_l0/software_driver/*/*.[ch] \
-	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/ur_library/client/*.[ch])
+	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/ur_library/client/*.[ch] \
+	benchmarks/ur_client/*.[ch] tests/intel/client/*.[ch] tests/intel/client/*/*.[ch])
 PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests packaging/*.py *_build.py setup.py)
 # The tool's code has another name when installed; type checkers need to see it under that.
 TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmarks tests \
@@ -30,7 +31,7 @@ TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmar
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo build test lint test-driver sanitize test-new-headers test-intel test-free-threaded test-ur-loader test-sycl bench soak clean system-packages
+.PHONY: help demo build test lint test-driver sanitize test-new-headers test-intel bench-intel test-free-threaded test-ur-loader test-sycl bench soak clean system-packages
 
 help:
 	@echo 'make demo              build, then replay the recorded traces on the software driver'
@@ -46,6 +47,7 @@ help:
 	@echo 'make lint              ruff, mypy and clang-format'
 	@echo 'make soak              random operations of many threads under the checker; SOAK_SECONDS=3600'
 	@echo 'make bench             times of calls, traces and more, as a table; DRIVER=system is a GPU'
+	@echo 'make bench-intel       the same from C and Python, with Intel'"'"'s adapters beside ours'
 	@echo 'make clean             remove everything that was built or installed'
 	@echo 'PYTHON=python3.12 names the Python for the virtual environment (3.11 or newer).'
 
@@ -77,6 +79,9 @@ test-new-headers: $(BUILT) $(DEVELOPMENT)
 
 test-intel: $(BUILT)
 	packaging/intel-stack.sh $(abspath $(VENV_PYTHON)) $(INTEL_FLAGS)
+
+bench-intel: $(BUILT)
+	packaging/intel-stack.sh $(abspath $(VENV_PYTHON)) bench
 
 test-free-threaded:
 	packaging/free-threaded.sh $(PYTEST_FLAGS)
