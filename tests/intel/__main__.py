@@ -13,10 +13,17 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
-from tests.intel import checked_conformance
+from tests.intel import checked_conformance, differential, replay
 from tests.intel.pytest_run import Outcome
 
-PARTS: dict[str, Callable[[int], Iterator[Outcome]]] = {"checked": checked_conformance.run}
+PARTS: dict[str, Callable[[int], Iterator[Outcome]]] = {
+    "checked": checked_conformance.run,
+    "differential": differential.run,
+    "replay": replay.run,
+}
+
+ON_REQUEST: dict[str, Callable[[int], Iterator[Outcome]]] = {"bench": replay.bench}
+"""Not run unless named."""
 
 DEBIAN_PACKAGES = ("libze1", "libze-intel-gpu1", "libigc2")
 
@@ -32,16 +39,18 @@ def versions() -> str:
 def main() -> int:
     """Run the parts; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.intel")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    known = PARTS | ON_REQUEST
+    help_text = f"of {', '.join(PARTS)}, which are run if none is named, {', '.join(ON_REQUEST)}"
+    parser.add_argument("parts", nargs="*", metavar="PART", help=help_text)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
-    if unknown := set(arguments.parts) - set(PARTS):
-        parser.error(f"there is no part {', '.join(sorted(unknown))}, only {', '.join(PARTS)}")
+    if unknown := set(arguments.parts) - set(known):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}, only {', '.join(known)}")
     print(versions(), flush=True)
     outcomes: list[Outcome] = []
     for part in arguments.parts or PARTS:
         start = time.monotonic()
-        for outcome in PARTS[part](arguments.workers):
+        for outcome in known[part](arguments.workers):
             print(f"{outcome.report()}\n    {time.monotonic() - start:.0f} s", flush=True)
             outcomes.append(outcome)
             start = time.monotonic()
