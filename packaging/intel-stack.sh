@@ -108,7 +108,8 @@ inside sh -euc '
     $shared -c "import site; print(site.getsitepackages()[0])" \
         >"$(echo "$1"/venv/lib/python*/site-packages)/shared.pth"
     $shared -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir "$1/dist" .
-    $shared -m pip --python "$1/venv/bin/python" install --quiet --no-index --no-deps "$1"/dist/*.whl
+    $shared -m pip --python "$1/venv/bin/python" install --quiet --no-index --no-deps \
+        --ignore-installed "$1"/dist/*.whl
     rm -rf build ./*.egg-info tools urasync_l0 setup.py
 ' sh "${run#"$sid"}"
 inside sh -euc '
