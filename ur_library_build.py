@@ -17,6 +17,10 @@ import cffi
 # Functions that do without Python.
 IN_C = frozenset({"urAdapterSetLoggerCallback", "urAdapterSetLoggerCallbackLevel"})
 
+# Allocations and frees, which most calls use without pool, events and structures. Such calls reach
+# Python as numbers alone, since cffi makes an object for every pointer; entry_glue.py has the rest.
+PLAIN = re.compile(r"urEnqueueUSM\w+Exp")
+
 # Called by Python.
 FOR_PYTHON = """
 extern void *const function_table_address;
@@ -93,6 +97,30 @@ def _python_declaration(entry: Entry) -> str:
     return f"uint32_t python_{entry.name}({parameters});"
 
 
+def _plain_declaration(entry: Entry) -> str:
+    """Takes the queue, and the size or the address; gives an address or 0, or a result below 0."""
+    return f"int64_t plain_{entry.name}(uintptr_t queue, uintptr_t {_plain_argument(entry)});"
+
+
+def _plain_argument(entry: Entry) -> str:
+    return "size" if ("size_t", "size") in entry.parameters else "mem"
+
+
+def _plain_call(entry: Entry) -> str:
+    argument = _plain_argument(entry)
+    given = ("queue", "mem")
+    others = [name for _, name in entry.parameters if name not in (*given, "size")]
+    conditions = [*(f"{name} != 0" for name in given), *(f"{name} == 0" for name in others)]
+    write = (
+        "\n        if (found > 0)\n            *mem = (void *)found;" if argument == "size" else ""
+    )
+    return f"""
+    if ({" && ".join(conditions)}) {{
+        const int64_t found = plain_{entry.name}((uintptr_t)queue, (uintptr_t){argument});{write}
+        return end_call(found < 0 ? (ur_result_t)-found : UR_RESULT_SUCCESS);
+    }}"""
+
+
 def _c_function(entry: Entry) -> str:
     arguments = ", ".join(
         name if (target := type_for_python(type_, name)) == type_ else f"({target}){name}"
@@ -101,7 +129,7 @@ def _c_function(entry: Entry) -> str:
     return f"""
 static ur_result_t call_{entry.name}({_parameters(entry)}) {{
     if (!begin_call("{entry.name}"))
-        return refused("{entry.name}");
+        return refused("{entry.name}");{_plain_call(entry) if PLAIN.fullmatch(entry.name) else ""}
     return end_call(python_{entry.name}({arguments}));
 }}"""
 
@@ -112,6 +140,8 @@ def _glue(entries: list[Entry], tables: dict[str, list[str]]) -> Iterator[str]:
     offered = {entry.name: f"call_{entry.name}" for entry in in_python}
     offered |= {name: name for name in IN_C}
     for entry in in_python:
+        if PLAIN.fullmatch(entry.name):
+            yield f"static {_plain_declaration(entry)}"
         yield f"static {_python_declaration(entry)}{_c_function(entry)}"
     for name in (name for table in tables.values() for name in table):
         if name not in offered:
@@ -138,6 +168,8 @@ def write_glue(folder: Path, adapter: str, target: Path) -> None:
     ffi = cffi.FFI()
     ffi.cdef(re.sub(r"^#.*$", "", types, flags=re.MULTILINE))
     functions = "\n".join(_python_declaration(e) for e in entries if e.name not in IN_C)
+    plain = (_plain_declaration(each) for each in entries if PLAIN.fullmatch(each.name))
+    functions = "\n".join([functions, *plain])
     ffi.cdef(f'{FOR_PYTHON}\nextern "Python" {{\n{functions}\n}}')
     ffi.embedding_api("")
     ffi.embedding_init_code(START.format(adapter=adapter))

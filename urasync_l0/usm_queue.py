@@ -186,7 +186,14 @@ class UsmQueue:
         Arguments and errors as `alloc_device`; `free` takes the address.
         """
         route = self._routes[kind]
-        block, served, signalled = self._hand_out(route, nbytes, pool, wait, event)
+        # The usual case, as in `_alloc`.
+        block = signalled = None
+        if pool is None and not (self._attention or wait or event):
+            served = route.current.pool
+            if type(nbytes) is int and not served.prepares:
+                block = served.core.take_at_once(self.order, route.key, nbytes)
+        if block is None:
+            block, served, signalled = self._hand_out(route, nbytes, pool, wait, event)
         if served.device is None:
             self.context.note_device(block, self.device)
         return block.address, signalled

@@ -58,8 +58,8 @@ class UsmEnqueueEntryPoints:
         event: Out[Event] | None,
     ) -> None:
         """See `Adapter`."""
-        waits = num_events_in_wait_list, event_wait_list
-        _allocate(queue, UsmType.DEVICE, pool, size, properties, waits, mem, event)
+        count, events = num_events_in_wait_list, event_wait_list
+        _allocate(queue, UsmType.DEVICE, pool, size, properties, count, events, mem, event)
 
     def urEnqueueUSMSharedAllocExp(
         self,
@@ -73,8 +73,8 @@ class UsmEnqueueEntryPoints:
         event: Out[Event] | None,
     ) -> None:
         """See `Adapter`."""
-        waits = num_events_in_wait_list, event_wait_list
-        _allocate(queue, UsmType.SHARED, pool, size, properties, waits, mem, event)
+        count, events = num_events_in_wait_list, event_wait_list
+        _allocate(queue, UsmType.SHARED, pool, size, properties, count, events, mem, event)
 
     def urEnqueueUSMHostAllocExp(
         self,
@@ -88,8 +88,8 @@ class UsmEnqueueEntryPoints:
         event: Out[Event] | None,
     ) -> None:
         """See `Adapter`."""
-        waits = num_events_in_wait_list, event_wait_list
-        _allocate(queue, UsmType.HOST, pool, size, properties, waits, mem, event)
+        count, events = num_events_in_wait_list, event_wait_list
+        _allocate(queue, UsmType.HOST, pool, size, properties, count, events, mem, event)
 
     def urEnqueueUSMFreeExp(
         self,
@@ -101,11 +101,16 @@ class UsmEnqueueEntryPoints:
         event: Out[Event] | None,
     ) -> None:
         """See `Adapter`."""
-        queue = handle(queue, "queue")
-        address(mem, "mem")
-        waits = wait_list(num_events_in_wait_list, event_wait_list)
+        if queue is None:
+            queue = handle(queue, "queue")
+        if not mem:
+            address(mem, "mem")
+        waits: Sequence[Event] = ()
+        if num_events_in_wait_list or event_wait_list is not None:
+            waits = wait_list(num_events_in_wait_list, event_wait_list)
         freed = queue.free(mem, pool, waits, event is not None)
-        write_event(event, freed)
+        if freed is not None:
+            write_event(event, freed)
 
     def urEnqueueUSMFill(
         self,
@@ -295,21 +300,28 @@ def _allocate(
     pool: Pool | None,
     size: int,
     properties: AsyncUsmAllocProperties | None,
-    waits: tuple[int, EventList],
+    num_events_in_wait_list: int,
+    event_wait_list: EventList,
     mem: Out[int] | None,
     event: Out[Event] | None,
 ) -> None:
-    queue = handle(queue, "queue")
-    mem = pointer(mem, "mem")
+    # This is what clients call most: a check is a call only where something may be wrong.
+    if queue is None:
+        queue = handle(queue, "queue")
+    if mem is None:
+        mem = pointer(mem, "mem")
     if properties is not None:
         flags(properties.flags, AsyncUsmAllocFlag.TBD, "The properties' flags")
-    live_queue(queue)
+    if queue.command_list.is_closing:
+        live_queue(queue)
     if pool is not None:
         live_pool(pool)
-    awaited = wait_list(*waits)
-    given, signalled = queue.enqueue_alloc(kind, size, pool, awaited, event is not None)
-    mem.value = given
-    write_event(event, signalled)
+    awaited: Sequence[Event] = ()
+    if num_events_in_wait_list or event_wait_list is not None:
+        awaited = wait_list(num_events_in_wait_list, event_wait_list)
+    mem.value, signalled = queue.enqueue_alloc(kind, size, pool, awaited, event is not None)
+    if signalled is not None:
+        write_event(event, signalled)
 
 
 def _check_room(queue: Queue, mem: int, size: int) -> None:

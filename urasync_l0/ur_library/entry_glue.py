@@ -155,10 +155,41 @@ def glue_text(name: str, parameters: list[Parameter]) -> str:
     return glue.text()
 
 
+_PLAIN_TEXT = """
+def {name}(queue, {argument}):
+    try:
+        out = {out}
+        call({arguments})
+        return {result}
+    except BaseException as error:
+        return -failed({name!r}, error)
+"""
+
+
+def plain_text(name: str, parameters: list[Parameter]) -> str:
+    """The text of the function for calls of an allocation or a free that give nothing but a queue
+    and a size or an address, or an empty string: it is called with numbers alone."""
+    if not re.fullmatch(r"urEnqueueUSM\w+Exp", name):
+        return ""
+    gives = Parameter("void **", "mem") in parameters
+    argument = "size" if gives else "mem"
+    known = {"queue": "queue_table[queue]", argument: argument, "num_events_in_wait_list": "0"}
+    if gives:
+        known["mem"] = "out"
+    return _PLAIN_TEXT.format(
+        name=name,
+        argument=argument,
+        out="Out()" if gives else "None",
+        arguments=", ".join(known.get(parameter.name, "None") for parameter in parameters),
+        result="out.value" if gives else "0",
+    )
+
+
 def make_functions(
     header: str, adapter: Adapter, names: dict[str, object]
 ) -> dict[str, Callable[..., int]]:
-    """The functions behind the entries that a header declares and an adapter has.
+    """The functions behind the entries that a header declares and an adapter has, by the names that
+    the library calls them by.
 
     Parameters
     ----------
@@ -169,7 +200,10 @@ def make_functions(
     for name, parameters in declarations(header).items():
         entry = getattr(adapter, name, None)
         if entry is not None:
-            found: dict[str, Any] = {**names, "call": entry}
-            exec(compile(glue_text(name, parameters), f"<{name} for C clients>", "exec"), found)
-            made[name] = found[name]
+            texts = {"python": glue_text(name, parameters), "plain": plain_text(name, parameters)}
+            for kind, text in texts.items():
+                found: dict[str, Any] = {**names, "call": entry}
+                if text:
+                    exec(compile(text, f"<{name} for C clients>", "exec"), found)
+                    made[f"{kind}_{name}"] = found[name]
     return made

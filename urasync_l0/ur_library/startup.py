@@ -222,7 +222,8 @@ def start(ffi: Any, lib: Any, adapter_name: str) -> None:
     connection = Connection(ffi, lib, find_adapter(adapter_name))
     header = files("urasync_l0.ur_library").joinpath("include/entries.h").read_text("utf-8")
     for name, function in make_functions(header, connection.adapter, connection.names()).items():
-        ffi.def_extern(name=f"python_{name}", error=int(UrResult.UNKNOWN))(function)
+        error = int(UrResult.UNKNOWN)
+        ffi.def_extern(name=name, error=-error if name.startswith("plain_") else error)(function)
     # Python programs end Python before the libraries; no call must come in between. This is
     # registered after the package's own, hence called before.
     atexit.register(lib.end_calls)
