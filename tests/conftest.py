@@ -3,6 +3,8 @@
 
 import os
 import secrets
+import subprocess
+import sys
 
 import pytest
 
@@ -57,6 +59,34 @@ def pytest_terminal_summary(
     seed = config.getoption("--schedule-seed")
     if seed != "0" and terminalreporter.stats.get("failed"):
         terminalreporter.write_line(f"to repeat the failure: --schedule-seed {seed}")
+
+
+LOOK = """
+from urasync_l0.platform import default_platform
+from urasync_l0.result import UrError
+from urasync_l0.ze import loader
+try:
+    loader.choose_driver("system")
+    loader.initialise()
+    default_platform()
+except UrError as error:
+    raise SystemExit(str(error))
+"""
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """With ``--driver system``, end at once where there is no such driver, and say why.
+
+    Another process looks, since one process has one driver; and before any worker starts.
+    """
+    config = session.config
+    if config.getoption("--driver") != "system" or hasattr(config, "workerinput"):
+        return
+    run = subprocess.run(
+        [sys.executable, "-c", LOOK], capture_output=True, text=True, check=False, timeout=60
+    )
+    if run.returncode:
+        pytest.exit(f"--driver system cannot be used. {run.stderr.strip()}", returncode=4)
 
 
 @pytest.fixture(scope="session")

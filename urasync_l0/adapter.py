@@ -293,12 +293,19 @@ class Adapter(Protocol):
         properties: NativeHandleProperties | None,
         context: Out[Context] | None,
     ) -> None:
-        """A context over a ``ze_context_handle_t``; without devices, on all of the platform."""
+        """A context over a ``ze_context_handle_t``; without devices, on all of the platform.
+
+        One that contexts of ours own is destroyed with the last of them, whether owned or not. What
+        is no such handle cannot be told from one.
+        """
 
     def urContextSetExtendedDeleter(
         self, context: Context | None, deleter: Callable[[Any], object] | None, user_data: Any
     ) -> None:
-        """Have a function called, with the data, when the context's last reference is released."""
+        """Have a function called, with the data, when the context's last reference is released.
+
+        What it raises goes to ``threading.excepthook``, and the release succeeds.
+        """
 
     # -- queues -----------------------------------------------------------------------------------
 
@@ -346,7 +353,12 @@ class Adapter(Protocol):
         properties: NativeHandleProperties | None,
         queue: Out[Queue] | None,
     ) -> None:
-        """A queue over an in-order immediate ``ze_command_list_handle_t``."""
+        """A queue over an in-order immediate ``ze_command_list_handle_t``, with the flags of a
+        `QueueProperties` in the chain.
+
+        One that queues of ours own is destroyed with the last of them, whether owned or not. What
+        is no such handle cannot be told from one.
+        """
 
     # -- events -----------------------------------------------------------------------------------
 
@@ -389,7 +401,10 @@ class Adapter(Protocol):
         properties: NativeHandleProperties | None,
         event: Out[Event] | None,
     ) -> None:
-        """An event over a ``ze_event_handle_t``."""
+        """An event over a ``ze_event_handle_t``; over one of ours, a second event for its command.
+
+        What is no such handle cannot be told from one.
+        """
 
     def urEventSetCallback(
         self,
@@ -856,7 +871,8 @@ class Adapter(Protocol):
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """Give memory back in the queue's order. A pool that does not own it is an error."""
+        """Give memory back in the queue's order. A pool that does not own it, or that is destroyed,
+        is an error: memory that outlives its pool is freed without naming it."""
 
     # -- memory without a queue -------------------------------------------------------------------
 

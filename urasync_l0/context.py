@@ -141,7 +141,7 @@ class Context(QueueContext, UsmContext, PeerContext):
         self.pools_of_cores = WeakValueDictionary()
         self._preparing = {}
         self._preparing_lock = threading.Lock()
-        self._devices_of_blocks = {}
+        self.noted_devices = {}
         self.current_pools = {}
         self._current_pools_lock = threading.Lock()
         for device in places:

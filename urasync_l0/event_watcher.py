@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from urasync_l0 import callback_error
 from urasync_l0.enums import EventStatus, ExecutionInfo
 from urasync_l0.result import UrError
 
@@ -126,8 +127,4 @@ class EventWatcher:
         try:
             watch.callback(watch.event, status, watch.user_data)
         except BaseException as error:
-            threading.excepthook(
-                threading.ExceptHookArgs(
-                    (type(error), error, error.__traceback__, threading.current_thread())
-                )
-            )
+            callback_error.tell(error)

@@ -64,7 +64,7 @@ class UsmContext(ABC):
     devices: Sequence[Device]
     host_pool: Pool
     current_pools: dict[Device, CurrentPool]
-    _devices_of_blocks: dict[int, tuple[int, Device]]
+    noted_devices: dict[int, tuple[int, Device]]
     pools_of_cores: WeakValueDictionary[PoolCore, Pool]
     _preparing: dict[int, Queue]
     _preparing_lock: threading.Lock
@@ -332,7 +332,7 @@ class UsmContext(ABC):
     def note_device(self, block: Block, device: Device) -> None:
         """Note for which device memory was allocated, if its place alone does not tell."""
         position = block.heap.key[1]
-        noted = self._devices_of_blocks
+        noted = self.noted_devices
         if position == HOST_INDEX or device is self.native.devices[position]:
             noted.pop(block.address, None)
             return
@@ -342,10 +342,10 @@ class UsmContext(ABC):
 
     def _forget_devices(self) -> None:
         live = self.native.registry.live
-        for address, (born, _) in list(self._devices_of_blocks.items()):
+        for address, (born, _) in list(self.noted_devices.items()):
             block = live.get(address)
             if block is None or block.born != born:
-                self._devices_of_blocks.pop(address, None)
+                self.noted_devices.pop(address, None)
 
     def _device_of_block(self, block: Block, position: int, pool: Pool | None) -> Device:
         """Devices with the same memory are told apart by who allocated, or by the pool."""
@@ -355,7 +355,7 @@ class UsmContext(ABC):
         allocation = None if finalizer is None else finalizer()
         if allocation is not None and allocation.device is not None:
             return cast(Device, allocation.device)
-        born, device = self._devices_of_blocks.get(block.address, (None, None))
+        born, device = self.noted_devices.get(block.address, (None, None))
         if device is not None and born == block.born:
             return device
         return self.native.devices[position]

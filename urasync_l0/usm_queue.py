@@ -49,7 +49,7 @@ class UsmQueue:
     """
 
     def __init__(self, context: Context, command_list: CommandList) -> None:
-        self.context = context
+        self.context: Context = context
         self.native: NativeContext = context.native
         self.command_list = command_list
         self.device: Device = command_list.device
@@ -62,6 +62,9 @@ class UsmQueue:
         self._claim = self.native.registry.claim
         position = context.position(self.device)
         current = context.current_of(self.device)
+        # Of another device that comes first with that memory, and is taken for the owner.
+        self._shares_memory = self.device is not self.native.devices[position]
+        self._noted = context.noted_devices
         self._routes: dict[UsmType, _Route] = {}
         self._device_route = self._routes[UsmType.DEVICE] = _Route(
             UsmType.DEVICE,
@@ -194,7 +197,7 @@ class UsmQueue:
                 block = served.core.take_at_once(self.order, route.key, nbytes)
         if block is None:
             block, served, signalled = self._hand_out(route, nbytes, pool, wait, event)
-        if served.device is None:
+        if served.device is None and (self._shares_memory or self._noted):
             self.context.note_device(block, self.device)
         return block.address, signalled
 
@@ -300,7 +303,7 @@ class UsmQueue:
             If the address was given by no pool of the context, lies inside an allocation, or is
             freed already.
         InvalidValueError
-            If the memory does not come from ``pool``.
+            If the memory does not come from ``pool``, or that is closed.
         InvalidEventWaitListError
             If the wait list holds anything but valid events of the context.
         """
@@ -321,6 +324,8 @@ class UsmQueue:
         native = None
         if event or pool is not None or waits.events:
             try:
+                if pool is not None and pool.core.is_closed:
+                    raise InvalidValueError(f"{pool!r} is closed; free without naming it.")
                 if pool is not None and pool.core is not core:
                     raise InvalidValueError(
                         f"The {block.requested} bytes at {address:#x} come from pool "

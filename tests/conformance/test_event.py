@@ -10,6 +10,9 @@ from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.gates import hold
 from tests.helpers.usm import TIMEOUT_NS, alloc, finish
 from urasync_l0 import Command, Context, Event, InvalidEventError, Queue, UsmType
+from urasync_l0.event import PoolEvent
+from urasync_l0.event_source import NativeEvent
+from urasync_l0.foreign_event import ForeignEvent
 from urasync_l0.software_driver.controls import Controls
 
 ALLOC_COMMANDS = {
@@ -192,3 +195,45 @@ def test_many_events_at_once(queue: Queue) -> None:
     assert events[-1].wait(TIMEOUT_NS)
     for earlier, later in itertools.pairwise(events):
         assert earlier.mark.number < later.mark.number
+
+
+def test_a_finish_makes_events_ready_again(adapter: str, queue: Queue) -> None:
+    """ORD-10, MEM-5: pool events are reset then; counter-based ones need nothing."""
+    for _ in range(3):
+        queue.record().release()
+    with LevelZeroCalls() as calls:
+        finish(queue)
+    resets = calls.of("zeEventHostReset")
+    assert resets >= 3 if adapter == "legacy" else not resets
+    with LevelZeroCalls() as calls:
+        for _ in range(3):
+            queue.record().release()
+    assert calls.of("zeEventCreate") + calls.of("zeEventCounterBasedCreate") == 0
+
+
+def test_the_last_wait_of_a_queue_counts(
+    adapter: str, controls: Controls, context: Context, queue: Queue, other_queue: Queue
+) -> None:
+    """ORD-10: two threads may append a wait each for the same event on the same queue."""
+    events = [context.create_event_with_native_handle(0).native]
+    if adapter == "legacy":
+        events.append(queue.record().native)
+    other_queue.barrier(event=True)
+    finish(other_queue)
+    order = other_queue.order
+    passed = order.completed
+    with hold(controls, other_queue) as held:
+        last = other_queue.record().mark.number
+        for event in events:
+            for number in (passed, last, passed):
+                event.source.waited(event, order, number)
+            assert not has_passed(event)
+        held.release()
+        finish(other_queue)
+    assert all(has_passed(event) for event in events)
+
+
+def has_passed(event: NativeEvent) -> bool:
+    """Whether every queue that waits for an event has passed the wait."""
+    assert isinstance(event, PoolEvent | ForeignEvent)
+    return all(number <= order.completed for order, number in event.waiters.items())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A failed call changes nothing: every Level Zero call that an operation makes fails once."""
 
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -160,7 +161,7 @@ def test_finish(controls: Controls, make_context: Callable[..., Context], kind: 
 def test_out_of_memory(
     controls: Controls, make_context: Callable[..., Context], kind: UsmType
 ) -> None:
-    """A driver without memory: the error is a MemoryError with its numbers, and nothing changed."""
+    """PY-5: a driver without memory: a MemoryError with its numbers, and nothing changed."""
     context = make_context()
     queue = context.create_queue()
     first = alloc(queue, kind, 3 * MIB)
@@ -177,6 +178,10 @@ def test_out_of_memory(
     assert isinstance(caught.value, MemoryError)
     assert caught.value.requested == 50 * MIB
     assert caught.value.used == 3 * MIB
+    again = pickle.loads(pickle.dumps(caught.value))
+    for name in ("requested", "used", "pending", "idle", "reserved", "limit", "device"):
+        assert getattr(again, name) == getattr(caught.value, name)
+    assert str(again) == str(caught.value)
     assert digest(pool_of(queue, kind).statistics()) == before
     controls.clear_failures()
     alloc(queue, kind, 50 * MIB).free()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from urasync_l0 import reference_count
+from urasync_l0 import callback_error, reference_count
 from urasync_l0.context import Context
 from urasync_l0.entry_points._handles import close_unused, flags, handle, live_context, pointer
 from urasync_l0.enums import ContextFlag, ContextInfo
@@ -131,9 +131,15 @@ def _devices(count: int, devices: Sequence[Device | None]) -> list[Device]:
 
 
 def _end(context: Context) -> None:
-    """Call the deleters, each once and in their order, and close the context if nobody uses it."""
+    """Call the deleters, each once and in their order, and close the context if nobody uses it.
+
+    What one of them raises is told, and keeps neither the others nor the release from their work.
+    """
     with _deleters_lock:
         deleters = _deleters.pop(context, [])
     for deleter, user_data in deleters:
-        deleter(user_data)
+        try:
+            deleter(user_data)
+        except Exception as error:
+            callback_error.tell(error)
     close_unused(context)

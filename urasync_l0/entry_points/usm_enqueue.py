@@ -106,7 +106,10 @@ class UsmEnqueueEntryPoints:
         if not mem:
             address(mem, "mem")
         waits: Sequence[Event] = ()
-        if num_events_in_wait_list or event_wait_list is not None:
+        if pool is not None or num_events_in_wait_list or event_wait_list is not None:
+            live_queue(queue)
+            if pool is not None:
+                live_pool(pool)
             waits = wait_list(num_events_in_wait_list, event_wait_list)
         freed = queue.free(mem, pool, waits, event is not None)
         if freed is not None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Entry points of contexts: what they are, how long they live, and native ones."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -199,3 +200,23 @@ def test_arguments_of_native_contexts(client: Client, context: Context, device: 
         create(native, client.adapter, 1, [None], None, out)
     with refused(UrResult.INVALID_SIZE, out):
         create(native, client.adapter, 2, [device], None, out)
+
+
+def test_a_deleter_that_raises(
+    client: Client, device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LIFE-7: nobody could catch it; the others are called, and the context is released."""
+    told: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", lambda what: told.append(what.exc_value))
+    called: list[object] = []
+    failure = ValueError("of the client")
+
+    def fail(data: object) -> None:
+        raise failure
+
+    context = client.create_context([device])
+    for deleter in (called.append, fail, called.append):
+        client.adapter.urContextSetExtendedDeleter(context, deleter, 7)
+    client.adapter.urContextRelease(context)
+    assert (called, told) == ([7, 7], [failure])
+    assert context.is_closed

@@ -27,6 +27,7 @@ from urasync_l0.out import Out
 from urasync_l0.platform import Platform, default_platform
 from urasync_l0.result import DeviceLostError, UnsupportedEnumerationError, UrResult
 from urasync_l0.software_driver.controls import Controls
+from urasync_l0.ze.device import MemoryAccessCapFlag, MemoryAccessProperties
 from urasync_l0.ze.device_properties import ModuleFlag, get_pci_address
 
 ROOM = 1 << 16
@@ -494,3 +495,17 @@ def test_other_programs_are_refused(client: Client, root: Device) -> None:
         select(root, ["spir64"], 2, selected)
     with refused(UrResult.INVALID_NULL_POINTER, selected):
         select(root, None, 1, selected)
+
+
+def test_each_kind_of_memory_is_asked_for_itself(
+    client: Client, root: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Drivers answer differently for each kind."""
+    given = [MemoryAccessCapFlag(each) for each in (1, 3, 5, 7, 9)]
+    monkeypatch.setitem(vars(root), "memory_access", MemoryAccessProperties(*given))
+    answers = []
+    for name in ("HOST", "DEVICE", "SINGLE_SHARED", "CROSS_SHARED", "SYSTEM_SHARED"):
+        out: Out[int] = Out()
+        client.adapter.urDeviceGetInfo(root, DeviceInfo[f"USM_{name}_SUPPORT"], 4, out, None)
+        answers.append(int(out.value))
+    assert answers == [1, 3, 5, 7, 9]

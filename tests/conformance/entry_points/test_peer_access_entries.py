@@ -196,3 +196,18 @@ def test_a_lost_device_poisons_the_contexts_concerned(
     """
     program = program.replace("ENTRY", repr(entry))
     assert run_on_two(program, adapter) == ["DEVICE_LOST", poisoned]
+
+
+@pytest.mark.usefixtures("controls")
+def test_peers_in_one_direction(adapter: str) -> None:
+    """MT-5: whether the first device reaches the second says nothing about the way back."""
+    program = """
+    import urasync_l0.device
+    urasync_l0.device.ze_device.can_access_peer = lambda device, peer: device == first.handle
+    print(peer_info(0), answer(enable, first, second))
+    first, second = second, first
+    print(peer_info(0), answer(enable, first, second))
+    """
+    program = program.replace("device == first.handle", "device == reaching")
+    program = "    reaching = first.handle\n" + program
+    assert run_on_two(program, adapter) == ["1 SUCCESS", "0 INVALID_OPERATION"]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Allocations, frees, fills and copies in a queue's order."""
 
+from typing import Any
+
 import pytest
 
 from tests.helpers.calls import SIGNAL, WAIT, LevelZeroCalls
@@ -322,3 +324,29 @@ def test_copies_that_cannot_be(client: Client, queue: Queue, kind: UsmType) -> N
         with refused(UrResult.INVALID_VALUE, event):
             memcpy(queue, blocking, b"cannot be written", mem, 10, 0, None, event)
     client.free_only(queue, mem)
+
+
+def test_a_dead_queue_comes_before_a_dead_event(client: Client, queue: Queue) -> None:
+    """Every enqueue entry looks at its queue first."""
+    mem = client.alloc_only(queue, UsmType.SHARED, 64)
+    dead: Out[Event] = Out()
+    client.adapter.urEnqueueEventsWait(queue, 0, None, dead)
+    client.release(dead.value)
+    client.free_only(queue, mem)
+    client.adapter.urQueueRelease(queue)
+    listed = waits([dead.value])
+    out: Out[Any] = Out()
+    calls: list[tuple[Any, tuple[Any, ...]]] = [
+        (client.adapter.urEnqueueUSMFreeExp, (None, mem)),
+        (client.adapter.urEnqueueUSMFill, (mem, 1, b"x", 8)),
+        (client.adapter.urEnqueueUSMMemcpy, (False, mem, mem + 32, 8)),
+        (client.adapter.urEnqueueUSMPrefetch, (mem, 8, 0)),
+        (client.adapter.urEnqueueEventsWait, ()),
+        (client.adapter.urEnqueueEventsWaitWithBarrier, ()),
+        (client.adapter.urEnqueueTimestampRecordingExp, (False,)),
+    ]
+    for entry, arguments in calls:
+        with refused(UrResult.INVALID_QUEUE, out):
+            entry(queue, *arguments, *listed, out)
+    with refused(UrResult.INVALID_QUEUE, out):
+        client.enqueue_alloc(queue, UsmType.DEVICE, 8, Out(), out, wait=[dead.value])

@@ -11,7 +11,16 @@ from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.entries import Client, refused, written
 from tests.helpers.gates import hold
 from tests.helpers.usm import MIB
-from urasync_l0 import Context, Device, Pool, Queue, UrResult, UsmType
+from urasync_l0 import (
+    Context,
+    Device,
+    Event,
+    InvalidValueError,
+    Pool,
+    Queue,
+    UrResult,
+    UsmType,
+)
 from urasync_l0.descriptors import UsmPoolBufferDesc, UsmPoolDesc, UsmPoolLimitsDesc
 from urasync_l0.enums import UsmPoolFlag, UsmPoolInfo
 from urasync_l0.out import Out
@@ -510,3 +519,35 @@ def test_finish_looks_at_every_pool(
         numbers = pool.statistics()
         assert (numbers.used, numbers.pending, numbers.reserved) == (0, 0, 0)
     client.adapter.urUSMPoolRelease(pools[2])
+
+
+def test_a_free_that_names_a_destroyed_pool(
+    client: Client, context: Context, device: Device, queue: Queue
+) -> None:
+    """LIFE-5: the handle is dead, the memory is not; without the name it is freed."""
+    pool = client.create_pool(context, device)
+    mem = client.alloc_only(queue, UsmType.DEVICE, 4096, pool=pool)
+    client.adapter.urUSMPoolDestroyExp(context, device, pool)
+    out: Out[Event] = Out()
+    with refused(UrResult.INVALID_VALUE, out):
+        client.adapter.urEnqueueUSMFreeExp(queue, pool, mem, 0, None, out)
+    with pytest.raises(InvalidValueError):
+        queue.free(mem, pool)
+    client.free_only(queue, mem)
+
+
+def test_a_destroyed_pool_is_current_nowhere(
+    client: Client, context: Context, device: Device
+) -> None:
+    """LIFE-5: each device, and each compute slice, goes back to its own default."""
+    devices = (*context.devices, *device.compute_slices)
+    pool = client.create_pool(context)
+    for each in devices:
+        client.adapter.urUSMPoolSetDevicePoolExp(context, each, pool)
+    client.adapter.urUSMPoolRelease(pool)
+    for each in devices:
+        current: Out[Pool] = Out()
+        default: Out[Pool] = Out()
+        client.adapter.urUSMPoolGetDevicePoolExp(context, each, current)
+        client.adapter.urUSMPoolGetDefaultDevicePoolExp(context, each, default)
+        assert current.value is default.value
