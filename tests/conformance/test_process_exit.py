@@ -6,7 +6,7 @@ Each program runs in a process of its own, with development mode and warnings as
 
 import pytest
 
-from tests.helpers.strict_process import run_strictly
+from tests.helpers.strict_process import run_and_leave, run_strictly
 
 pytestmark = pytest.mark.usefixtures("controls")
 
@@ -111,7 +111,8 @@ def test_callbacks_at_the_exit(adapter: str, held: bool) -> None:
     for _ in range(100):
         queue.record().set_callback(lambda event, status, data: None)
     """
-    assert run_strictly(program, adapter, str(held), may_leave=held) == ""
+    run = run_and_leave if held else run_strictly
+    assert run(program, adapter, str(held)) == ""
 
 
 def test_a_held_queue_does_not_hang_the_exit(adapter: str) -> None:
@@ -128,7 +129,7 @@ def test_a_held_queue_does_not_hang_the_exit(adapter: str) -> None:
     Controls().gate(handle_value(queue.handle)).close()
     queue.record()
     """
-    assert run_strictly(program, adapter, may_leave=True) == ""
+    assert run_and_leave(program, adapter) == ""
 
 
 def test_nothing_is_used(adapter: str) -> None:
@@ -172,7 +173,7 @@ def test_a_forked_child_makes_no_driver_call(adapter: str) -> None:
     print("parent goes on")
     """
     expected = " ".join(["UNINITIALIZED"] * 6)
-    printed = run_strictly(program, adapter, may_leave=True)  # the child has its parent's objects
+    printed = run_and_leave(program, adapter)  # the child has its parent's objects
     assert printed == f"{expected}\ncalls 0\nparent goes on\n"
 
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping, Sequence
 
 from tests.helpers.leak_balance import take_balance
 
@@ -22,16 +23,27 @@ SECONDS = 90
 """How long a program may run."""
 
 
-def run_strictly(program: str, *arguments: str, may_leave: bool = False, **environment: str) -> str:
+def run_strictly(program: str, *arguments: str, **environment: str) -> str:
     """Run a program's text on the software driver; returns what it printed.
 
     It must end with status 0 and write nothing to its standard error. Where the loader's leak
-    checker is on, its table must be in balance, unless the program ``may_leave`` objects behind.
+    checker is on, its table must be in balance.
     """
+    return _run(program, arguments, environment, may_leave=False)
+
+
+def run_and_leave(program: str, *arguments: str, **environment: str) -> str:
+    """As `run_strictly`, for a program that may leave objects behind."""
+    return _run(program, arguments, environment, may_leave=True)
+
+
+def _run(
+    program: str, arguments: Sequence[str], environment: Mapping[str, str], *, may_leave: bool
+) -> str:
     kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
     run = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(program), *arguments],
-        env=kept | {"URASYNC_L0_DRIVER": "software"} | environment,
+        env=kept | {"URASYNC_L0_DRIVER": "software"} | dict(environment),
         capture_output=True,
         text=True,
         check=False,
