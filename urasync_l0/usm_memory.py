@@ -153,9 +153,11 @@ class MappedMemory:
 
     def map(self, address: int, size: int, pages: PhysicalPages) -> None:
         """Map physical memory for reading and writing."""
-        with self._loss:
-            ze_virtual.map_memory(self._context, address, size, cast(PhysicalMemHandle, pages))
         try:
+            # Intel's driver keeps a mapping that it then could not make resident: it must go before
+            # the memory does.
+            with self._loss:
+                ze_virtual.map_memory(self._context, address, size, cast(PhysicalMemHandle, pages))
             self._residency.enter(address, size)
         except BaseException:
             with suppress(UrError), self._loss:  # what failed first matters more

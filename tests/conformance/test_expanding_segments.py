@@ -67,3 +67,24 @@ def test_a_driver_that_cannot_map_gets_separate_allocations(
         entry,
     )
     assert told.strip() == "False"
+
+
+def test_a_mapping_that_failed_is_taken_away(adapter: str) -> None:
+    """Intel's driver keeps a mapping that it cannot make resident; memory behind it must not go
+    first."""
+    told = run_strictly(
+        """
+        import sys
+        from urasync_l0 import Context
+        from urasync_l0.software_driver.controls import Controls
+        controls = Controls()
+        with Context(sys.argv[1]):
+            pass
+        before = controls.calls("zeVirtualMemUnmap")
+        controls.fail("zeVirtualMemMap", 1, 0x78000001)
+        with Context(sys.argv[1]) as context:
+            print(context.has_expanding_segments(), controls.calls("zeVirtualMemUnmap") - before)
+        """,
+        adapter,
+    )
+    assert told.split() == ["False", "1"]
