@@ -98,8 +98,9 @@ def _python_declaration(entry: Entry) -> str:
 
 
 def _plain_declaration(entry: Entry) -> str:
-    """Takes the queue, and the size or the address; gives an address or 0, or a result below 0."""
-    return f"int64_t plain_{entry.name}(uintptr_t queue, uintptr_t {_plain_argument(entry)});"
+    """Takes the queue, and the size or the address. Gives an address, which is even, or 0; for a
+    result other than success twice its code plus 1, which is odd."""
+    return f"uintptr_t plain_{entry.name}(uintptr_t queue, uintptr_t {_plain_argument(entry)});"
 
 
 def _plain_argument(entry: Entry) -> str:
@@ -111,13 +112,13 @@ def _plain_call(entry: Entry) -> str:
     given = ("queue", "mem")
     others = [name for _, name in entry.parameters if name not in (*given, "size")]
     conditions = [*(f"{name} != 0" for name in given), *(f"{name} == 0" for name in others)]
-    write = (
-        "\n        if (found > 0)\n            *mem = (void *)found;" if argument == "size" else ""
-    )
+    write = "\n        *mem = (void *)found;" if argument == "size" else ""
     return f"""
     if ({" && ".join(conditions)}) {{
-        const int64_t found = plain_{entry.name}((uintptr_t)queue, (uintptr_t){argument});{write}
-        return end_call(found < 0 ? (ur_result_t)-found : UR_RESULT_SUCCESS);
+        const uintptr_t found = plain_{entry.name}((uintptr_t)queue, (uintptr_t){argument});
+        if (found & 1)
+            return end_call((ur_result_t)(found >> 1));{write}
+        return end_call(UR_RESULT_SUCCESS);
     }}"""
 
 

@@ -162,13 +162,16 @@ def {name}(queue, {argument}):
         call({arguments})
         return {result}
     except BaseException as error:
-        return -failed({name!r}, error)
+        return 2 * failed({name!r}, error) + 1
 """
 
 
 def plain_text(name: str, parameters: list[Parameter]) -> str:
-    """The text of the function for calls of an allocation or a free that give nothing but a queue
-    and a size or an address, or an empty string: it is called with numbers alone."""
+    """The text of the function for plain calls of an allocation or a free, or an empty string.
+
+    Such a call gives a queue and a size or an address, nothing else. It is answered with an address
+    or 0, or with twice a result plus 1: an address may have any of the 64 bits but the lowest.
+    """
     if not re.fullmatch(r"urEnqueueUSM\w+Exp", name):
         return ""
     gives = Parameter("void **", "mem") in parameters

@@ -223,7 +223,9 @@ def start(ffi: Any, lib: Any, adapter_name: str) -> None:
     header = files("urasync_l0.ur_library").joinpath("include/entries.h").read_text("utf-8")
     for name, function in make_functions(header, connection.adapter, connection.names()).items():
         error = int(UrResult.UNKNOWN)
-        ffi.def_extern(name=name, error=-error if name.startswith("plain_") else error)(function)
+        if name.startswith("plain_"):
+            error = 2 * error + 1
+        ffi.def_extern(name=name, error=error)(function)
     # Python programs end Python before the libraries; no call must come in between. This is
     # registered after the package's own, hence called before.
     atexit.register(lib.end_calls)
