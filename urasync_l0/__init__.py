@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Memory allocated and freed in queue order, on Level Zero devices."""
 
+from urasync_l0 import main_interpreter  # noqa: F401, I001  before everything else
 from urasync_l0 import watch_settings  # noqa: F401  does what the environment asks for
 from urasync_l0.adapter import adapter_names
 from urasync_l0.allocation import Allocation

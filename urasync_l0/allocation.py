@@ -150,7 +150,9 @@ class Allocation:
             native.attend()
         self.require_live()
         self.is_freed = True
-        native.live[self.ptr].run(native)
+        finalizer = native.live.get(self.ptr)
+        if finalizer is not None:  # else another thread has just closed the context
+            finalizer.run(native)
 
     def __enter__(self) -> Allocation:
         return self

@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 
 from urasync_l0.adapter import find_adapter
 from urasync_l0.allocation import Allocation
+from urasync_l0.argument import checked_instance
 from urasync_l0.device import Device, distinct_handles, memory_position, with_parts
 from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.enums import NO_POOL_FLAGS, UsmPoolFlag, UsmType
@@ -246,6 +247,7 @@ class Context(QueueContext, UsmContext, PeerContext):
         """
         if self.native.attention:
             self.native.attend()
+        checked_instance("flags", flags, UsmPoolFlag)
         checked_size("release_threshold", release_threshold)
         checked_size("maximum_size", maximum_size)
         checked_size("minimum_driver_allocation", minimum_driver_allocation)

@@ -76,6 +76,7 @@ class PoolEvents(EventSource):
         self._parked: dict[QueueOrder, deque[PoolEvent]] = {}
         self._awaited: deque[PoolEvent] = deque()
         self._recycling = threading.Lock()
+        self._is_closed = False
 
     def _create(self) -> PoolEvent:
         return PoolEvent(self, self._pools.create_event())
@@ -98,12 +99,14 @@ class PoolEvents(EventSource):
 
     def recycle(self) -> None:
         """Reset a few parked events that nothing refers to any more, and make them ready."""
-        if not self._parked and not self._awaited:
+        if not (self._parked or self._awaited):
             return
         # One thread at a time is enough; and asking may append a marker, which ends up here again.
         if not self._recycling.acquire(blocking=False):
             return
         try:
+            if self._is_closed:
+                return
             parked = len(self._awaited) + sum(map(len, list(self._parked.values())))
             limit = _RECYCLED_AT_ONCE if parked < _CROWDED else _CROWDED
             self._sort_parked(limit)
@@ -177,8 +180,10 @@ class PoolEvents(EventSource):
 
     def close(self) -> None:
         """Destroy the events and their pools; the context ends and no queue is left."""
-        self._parked.clear()
-        self._awaited.clear()
-        super().close()
-        with self.loss:
-            self._pools.close()
+        with self._recycling:  # another thread may just be asking one of them
+            self._is_closed = True
+            self._parked.clear()
+            self._awaited.clear()
+            super().close()
+            with self.loss:
+                self._pools.close()

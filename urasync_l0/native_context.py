@@ -293,7 +293,7 @@ class NativeContext:
             return False
         if not self.registry.claim_if(block, finalizer.born):
             return False
-        del self.live[address]
+        self.live.pop(address, None)  # the context may be closing
         return True
 
     def forget(self, address: int) -> None:

@@ -11,6 +11,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from urasync_l0.argument import checked_bytes, checked_instance
 from urasync_l0.device import distinct_handles
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.result import InvalidOperationError, InvalidProgramError, InvalidValueError, UrError
@@ -87,10 +88,11 @@ class Program:
     """
 
     def __init__(self, context: Context, spirv: bytes) -> None:
+        spirv = checked_bytes("spirv", spirv)
         if not spirv:
             raise InvalidValueError("A program needs at least one byte of SPIR-V.")
         self.context = context
-        self.spirv = bytes(spirv)
+        self.spirv = spirv
         self.options = ""
         self.log = ""
         self._lock = threading.Lock()
@@ -123,6 +125,7 @@ class Program:
         UrError
             With PROGRAM_BUILD_FAILURE if it does not compile.
         """
+        checked_instance("options", options, str)
         native = self.context.native
         native.attend()
         with self._lock:

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from urasync_l0 import rectangle
+from urasync_l0.argument import checked_bytes, checked_instance
 from urasync_l0.command_list import CommandList, Transfer
 from urasync_l0.enums import Command, QueueFlag
 from urasync_l0.launch import Launch, argument, plan_launch
 from urasync_l0.native_context import Finalizer, NativeContext
+from urasync_l0.program import Kernel
 from urasync_l0.recorded_event import Event
 from urasync_l0.rectangle import Region, Rows, check_region
 from urasync_l0.result import UrError
@@ -21,7 +23,6 @@ from urasync_l0.ze.handles import CommandListHandle
 
 if TYPE_CHECKING:
     from urasync_l0.context import Context
-    from urasync_l0.program import Kernel
 
 
 class _QueueFinalizer(Finalizer):
@@ -122,7 +123,9 @@ class Queue(UsmQueue):
             self._attend()
         end = operand(target, offset, writable=True)
         size = transfer_size(nbytes, end)
-        plan = plan_fill(end.address, bytes(pattern), size, self.device.max_fill_pattern)
+        plan = plan_fill(
+            end.address, checked_bytes("pattern", pattern), size, self.device.max_fill_pattern
+        )
         return self.enqueue(plan.steps, (end.keep, plan.keep), wait, event, Command.USM_FILL)
 
     def memcpy(
@@ -202,7 +205,9 @@ class Queue(UsmQueue):
             self._attend()
         region = Region(width, height)
         to, keep = self._rows(target, offset, pitch, region, writable=True)
-        plan = rectangle.plan_fill(to, bytes(pattern), region, self.device.max_fill_pattern)
+        plan = rectangle.plan_fill(
+            to, checked_bytes("pattern", pattern), region, self.device.max_fill_pattern
+        )
         return self.enqueue(plan.steps, (keep, plan.keep), wait, event, Command.USM_FILL_2D)
 
     def memcpy_2d(
@@ -297,6 +302,7 @@ class Queue(UsmQueue):
         if self._attention:
             self._attend()
         given = [argument(each) for each in arguments]
+        kernel = checked_instance("kernel", kernel, Kernel)
         step = plan_launch(self, kernel, global_size, given, local_size)
         return self.run(step, wait, event)
 

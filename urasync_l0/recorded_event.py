@@ -14,6 +14,7 @@ from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.pool import Mark
 from urasync_l0.result import (
     DeviceLostError,
+    InvalidEnumerationError,
     InvalidEventError,
     ProfilingInfoNotAvailableError,
     UnsupportedEnumerationError,
@@ -238,7 +239,15 @@ class Event:
             If the event is released.
         UnsupportedEnumerationError
             If the status is QUEUED, which every event has from the start.
+        InvalidEnumerationError
+            If there is no such status.
         """
+        if not callable(callback):
+            raise TypeError(f"callback must be callable, not {callback!r}.")
+        try:
+            status = ExecutionInfo(status)
+        except ValueError:
+            raise InvalidEnumerationError(f"There is no status {status!r}.") from None
         if status is ExecutionInfo.QUEUED:
             raise UnsupportedEnumerationError("Every event is queued from the start.")
         if self._context.attention:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from weakref import WeakValueDictionary
 
 from urasync_l0.allocation import Allocation, ContextAllocation, DroppedContextAllocation
+from urasync_l0.argument import checked_instance, checked_kind
 from urasync_l0.device import Device
 from urasync_l0.enums import UsmType
 from urasync_l0.native_context import NativeContext
@@ -110,8 +111,9 @@ class UsmContext(ABC):
             self.native.attend()
         chosen = self.member(device)
         position = self.position(chosen)
+        checked = checked_instance("pool", pool, Pool)
         for kind in (UsmType.DEVICE, UsmType.SHARED):
-            pool.require(cast("Context", self), (kind, position), chosen)
+            checked.require(cast("Context", self), (kind, position), chosen)
         current = self.current_of(chosen)
         before = current.pool
         current.pool = pool
@@ -214,15 +216,15 @@ class UsmContext(ABC):
         native = self.native
         if native.attention:
             native.attend()
-        nbytes = operator.index(nbytes)
+        nbytes, alignment = operator.index(nbytes), operator.index(alignment)
         position = HOST_INDEX if device is None else self.position(device)
-        key = (kind, position)
+        key = (checked_kind(kind), position)
         if not 0 <= alignment <= ALIGNMENT or alignment & (alignment - 1):
             raise InvalidValueError(
                 f"An alignment of {alignment} bytes is no power of two up to {ALIGNMENT}."
             )
         if pool is not None:
-            pool.require(cast("Context", self), key, device)
+            checked_instance("pool", pool, Pool).require(cast("Context", self), key, device)
         elif device is None:
             pool = self.host_pool
         else:

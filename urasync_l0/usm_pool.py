@@ -148,6 +148,8 @@ class Pool:
         if sync == "all":
             native.synchronise_all()
         elif sync is not None:
+            if not hasattr(sync, "finish"):
+                raise TypeError(f'sync must be a Queue, "all" or None, not {sync!r}.')
             sync.finish()
         self.core.trim_to(checked_size("nbytes", nbytes))
 

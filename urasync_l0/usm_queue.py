@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from urasync_l0.allocation import Allocation, DroppedAllocation
+from urasync_l0.argument import checked_instance, checked_kind
 from urasync_l0.command_list import CommandList
 from urasync_l0.device import Device
 from urasync_l0.enums import Command, UsmType
@@ -186,9 +187,10 @@ class UsmQueue:
     ) -> tuple[int, Event | None]:
         """Allocate memory that nobody's collection frees: its address, and the event if asked for.
 
-        Arguments and errors as `alloc_device`; `free` takes the address.
+        Arguments and errors as `alloc_device`; `free` takes the address. InvalidArgumentError if
+        there is no such kind.
         """
-        route = self._routes[kind]
+        route = self._routes.get(kind) or self._routes[checked_kind(kind)]
         # The usual case, as in `_alloc`.
         block = signalled = None
         if pool is None and not (self._attention or wait or event):
@@ -217,7 +219,7 @@ class UsmQueue:
             core = chosen.core
         else:
             chosen = pool
-            core = pool.require(self.context, key, self.device)
+            core = checked_instance("pool", pool, Pool).require(self.context, key, self.device)
         waits = resolve(self, wait) if wait else NO_WAITS
         nbytes = operator.index(nbytes)
         try:
@@ -324,13 +326,15 @@ class UsmQueue:
         native = None
         if event or pool is not None or waits.events:
             try:
-                if pool is not None and pool.core.is_closed:
-                    raise InvalidValueError(f"{pool!r} is closed; free without naming it.")
-                if pool is not None and pool.core is not core:
-                    raise InvalidValueError(
-                        f"The {block.requested} bytes at {address:#x} come from pool "
-                        f"{core.name!r}, not from {pool!r}."
-                    )
+                if pool is not None:
+                    named = checked_instance("pool", pool, Pool).core
+                    if named.is_closed:
+                        raise InvalidValueError(f"{pool!r} is closed; free without naming it.")
+                    if named is not core:
+                        raise InvalidValueError(
+                            f"The {block.requested} bytes at {address:#x} come from pool "
+                            f"{core.name!r}, not from {pool!r}."
+                        )
                 native, stamp = self.command_list.place(waits.events, signal=event)
             except BaseException:
                 self.native.registry.restore(block)

@@ -4,9 +4,11 @@
 Each program runs in a process of its own, with development mode and warnings as errors.
 """
 
+import signal
+
 import pytest
 
-from tests.helpers.strict_process import run_and_leave, run_strictly
+from tests.helpers.strict_process import run_and_leave, run_strictly, run_to_the_end
 
 pytestmark = pytest.mark.usefixtures("controls")
 
@@ -187,3 +189,140 @@ def test_spawned_workers(adapter: str) -> None:
     subprocess.run([sys.executable, "-c", child], check=True)
     """
     assert run_strictly(program, adapter) == ""
+
+
+def test_a_thread_that_exits(adapter: str) -> None:
+    """``sys.exit`` in a thread ends the thread alone, and what it held is given back."""
+    program = (
+        LIVE
+        + """
+    import threading
+    def work():
+        held = queue.alloc_device(1000)
+        queue.fill(held, b"x")
+        sys.exit(3)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    print("goes on", queue.finish(10**10))
+    """
+    )
+    assert run_strictly(program, adapter) == "goes on True\nleft {}\n"
+
+
+def test_a_thread_that_still_works(adapter: str) -> None:
+    """PY-3: a daemon thread allocates and frees when the interpreter ends."""
+    program = """
+    import sys, threading
+    import urasync_l0
+    context = urasync_l0.Context(sys.argv[1])
+    begun = threading.Event()
+    def work():
+        queue = context.create_queue()
+        try:
+            while True:
+                queue.alloc_device(1000).free()
+                begun.set()
+        except urasync_l0.UrError:
+            pass  # the context is closed
+    threading.Thread(target=work, daemon=True).start()
+    begun.wait()
+    """
+    assert run_and_leave(program, adapter) == ""
+
+
+def test_an_exception_in_flight(adapter: str) -> None:
+    """Its traceback holds allocations, a queue and a context until the very end."""
+    program = (
+        LIVE
+        + """
+    def work(depth, *held):
+        if depth:
+            work(depth - 1, queue.alloc_device(1000), context.create_queue(), *held)
+        raise KeyboardInterrupt
+    sys.excepthook = lambda *exception: print("unhandled", exception[0].__name__)
+    sys.stdout.reconfigure(line_buffering=True)
+    try:
+        work(3)
+    except KeyboardInterrupt as error:
+        kept = error
+    """
+    )
+    assert run_strictly(program, adapter) == "left {}\n"
+
+
+@pytest.mark.parametrize("way", ["os._exit", "SIGTERM", "SIGINT", "exception", "sys.exit"])
+def test_the_exit_status_is_the_programs_own(adapter: str, way: str) -> None:
+    """Nothing of ours turns one end into another, hangs, or prints."""
+    program = """
+    import os, signal, sys
+    import urasync_l0
+    context = urasync_l0.Context(sys.argv[1])
+    queue = context.create_queue()
+    held = queue.alloc_device(1000)
+    queue.fill(held, b"x")
+    way = sys.argv[2]
+    if way == "os._exit":
+        os._exit(7)
+    elif way == "sys.exit":
+        sys.exit(7)
+    elif way == "exception":
+        raise ValueError("of the program")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), getattr(signal, way))
+    """
+    status, errors = run_to_the_end(program, adapter, way)
+    expected = {"SIGTERM": -signal.SIGTERM, "SIGINT": -signal.SIGINT, "exception": 1}
+    assert status == expected.get(way, 7)
+    if way == "exception":
+        assert errors.splitlines()[-1] == "ValueError: of the program"
+        assert errors.count("Traceback") == 1
+    else:
+        assert errors == ""
+
+
+def test_the_package_loaded_anew(adapter: str) -> None:
+    """A module that is reloaded, or forgotten and imported again, as notebooks do."""
+    program = """
+    import gc, importlib, sys
+    import urasync_l0
+    old = urasync_l0.Context(sys.argv[1])
+    queue = old.create_queue()
+    held = queue.alloc_device(1000)
+    importlib.reload(urasync_l0)
+    assert urasync_l0.Context(sys.argv[1]).create_queue().alloc_device(10).nbytes == 10
+    for name in [name for name in sys.modules if name.startswith("urasync_l0")]:
+        del sys.modules[name]
+    del urasync_l0
+    gc.collect()
+    import urasync_l0
+    new = urasync_l0.Context(sys.argv[1])
+    memory = new.create_queue().alloc_host(16)
+    queue.fill(held, b"x")
+    assert queue.finish(10**10)
+    held.free()
+    print(type(old) is type(new), memory.nbytes)
+    """
+    assert run_strictly(program, adapter) == "False 16\n"
+
+
+def test_a_sub_interpreter_is_refused() -> None:
+    """Two interpreters would share the driver, and know nothing of each other's memory."""
+    program = """
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        import _xxsubinterpreters as interpreters
+    text = '''
+    try:
+        import urasync_l0
+    except ImportError as error:
+        print(error)
+    '''
+    import textwrap, urasync_l0
+    made = interpreters.create()
+    interpreters.run_string(made, textwrap.dedent(text))
+    interpreters.destroy(made)
+    """
+    printed = run_strictly(program)
+    assert printed.startswith("urasync_l0 works in the main interpreter of a process only")

@@ -29,19 +29,26 @@ def run_strictly(program: str, *arguments: str, **environment: str) -> str:
     It must end with status 0 and write nothing to its standard error. Where the loader's leak
     checker is on, its table must be in balance.
     """
-    return _run(program, arguments, environment, may_leave=False)
+    return _printed(_run(program, arguments, environment), may_leave=False)
 
 
 def run_and_leave(program: str, *arguments: str, **environment: str) -> str:
     """As `run_strictly`, for a program that may leave objects behind."""
-    return _run(program, arguments, environment, may_leave=True)
+    return _printed(_run(program, arguments, environment), may_leave=True)
+
+
+def run_to_the_end(program: str, *arguments: str) -> tuple[int, str]:
+    """Run a program's text on the software driver: its exit status and what it complained of."""
+    run = _run(program, arguments, {})
+    errors, _ = take_balance(run.stderr)
+    return run.returncode, errors
 
 
 def _run(
-    program: str, arguments: Sequence[str], environment: Mapping[str, str], *, may_leave: bool
-) -> str:
+    program: str, arguments: Sequence[str], environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-    run = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(program), *arguments],
         env=kept | {"URASYNC_L0_DRIVER": "software"} | dict(environment),
         capture_output=True,
@@ -49,6 +56,9 @@ def _run(
         check=False,
         timeout=SECONDS,
     )
+
+
+def _printed(run: subprocess.CompletedProcess[str], *, may_leave: bool) -> str:
     errors, leaks = take_balance(run.stderr)
     clean = run.returncode == 0 and not errors.strip() and (may_leave or not leaks)
     assert clean, f"{run.returncode}\n{run.stdout}{run.stderr}"

@@ -117,6 +117,7 @@ class Pool:
         self.reserve = Reserve(self.lock, self.counts, maximum_size)
         self.epoch = self.domain.epoch
         self._closed = False
+        self._is_abandoned = False
         self.tally = self.tally_type()
         for heap, source in self.sources.items():
             if source.buffer is not None:
@@ -232,6 +233,8 @@ class Pool:
         undo = block.undo
         assert undo is not None
         with self.lock:
+            if self._is_abandoned:
+                return  # with everything in it, while the caller was on its way
             tally = self.tally
             tally.used -= block.size
             tally.requested -= block.requested
@@ -392,7 +395,7 @@ class Pool:
     def abandon(self) -> None:
         """Give everything back, also what is in use: the context ends, and all queues are idle."""
         with self.lock:
-            self._closed = True
+            self._closed = self._is_abandoned = True
             self.tally.used = self.tally.requested = 0
             self.reserve.set_aside(self._heaps_and_sources())
         self.reserve.give_back_aside()

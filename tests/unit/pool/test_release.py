@@ -406,6 +406,17 @@ def test_free_on_a_closed_queue_is_complete_at_once(program: Program) -> None:
 # -- pools that close ------------------------------------------------------------------------------
 
 
+def test_undone_after_the_context_ended(program: Program) -> None:
+    """A thread in the middle of a call, beside another that closes the context."""
+    pool, queue = program.pool(), program.queue()
+    block = pool.allocate(queue.order, DEVICE, PAGE)
+    program.registry.close()
+    pool.give_back(block)
+    assert program.driver.held == 0
+    assert (pool.statistics().used, pool.statistics().reserved) == (0, 0)
+    pool.check()
+
+
 def test_closed_pool_gives_back_when_the_last_free_is_complete(program: Program) -> None:
     """LIFE-5: no new memory at once; live and pending blocks stay valid; then everything goes."""
     pool, queue = program.pool(), program.queue()

@@ -47,9 +47,17 @@ static int fetch_known(void) {
 static int execute(PyObject *module) {
     PyTypeObject *const types[] = {&block_type, &size_index_type, &run_index_type,
                                    &heap_blocks_type, &tally_type};
+    // The classes are the process's, and go with the package's first copy: another one, after its
+    // modules were forgotten and imported again, has other enumerators, and uses those in Python.
+    static bool is_taken = false;
+    if (is_taken) {
+        PyErr_SetString(PyExc_ImportError, "another copy of the package uses these classes");
+        return -1;
+    }
     if (fetch_known() < 0) {
         return -1;
     }
+    is_taken = true;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;
