@@ -438,6 +438,8 @@ def _decode_field(hint: Any, value: Any, where: str, source: str) -> Any:
     if type(value) is not hint:
         names = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
         raise _wrong(value, where, names[hint], source)
+    if hint is str and not value.isprintable():  # a terminal might act on it
+        return value.encode("unicode_escape").decode("ascii")
     if hint in (int, float) and not 0 <= value <= _LARGEST:
         raise _wrong(value, where, "a number from 0 to 2**64 - 1", source)
     return value

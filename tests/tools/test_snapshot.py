@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
 import re
 import signal
@@ -13,6 +14,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
 
 import urasync_l0
 from tests.helpers.threads import run_together
@@ -44,7 +48,11 @@ from urasync_l0.snapshot import (
 )
 from urasync_l0.software_driver.controls import Controls
 from urasync_l0.tools.layout import Layout
+from urasync_l0.tools.map_view import MapView
 from urasync_l0.tools.pool_findings import findings
+from urasync_l0.tools.queues_view import QueuesView
+from urasync_l0.tools.show_view import ShowView
+from urasync_l0.tools.torch_form import torch_snapshot
 from urasync_l0.ze.handles import handle_value
 
 MIB = 1 << 20
@@ -478,6 +486,34 @@ def test_every_value_is_looked_at(wrong: object) -> None:
         assert str(caught.value).startswith("pools.json is no snapshot: snapshot")
         assert f".{field}" in str(caught.value)
     assert len(places) - may_be > 70
+
+
+def test_what_a_terminal_would_act_on_is_escaped() -> None:
+    text = changed(lambda d: d["snapshot"].update(name="a\x1b[2Jb\nc"))  # type: ignore[attr-defined]
+
+    assert Snapshot.from_json(text).name == r"a\x1b[2Jb\nc"
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.data())
+def test_no_change_of_a_snapshot_is_anything_but_refused_or_read(data: st.DataObject) -> None:
+    """Bytes that are cut, changed or put in."""
+    text = bytearray(SNAPSHOT.to_json().encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        end = at + data.draw(st.sampled_from([0, 1, 1, 1, 2, 8, 100_000]))
+        put = data.draw(st.sampled_from([b"", b"1", b"-", b"9" * 30, b'"', b"[", b"}", b"\xff"]))
+        text[at:end] = put
+        if not text:
+            break
+    try:
+        snapshot = Snapshot.from_json(bytes(text), "pools.json")
+    except SnapshotError as error:
+        assert str(error).startswith("pools.json ")  # noqa: PT017  # both ends are right
+    else:
+        for make in (ShowView, QueuesView, MapView):
+            Console(file=io.StringIO(), width=80).print(make(snapshot, Layout()))
+        torch_snapshot(snapshot)
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
