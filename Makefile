@@ -22,7 +22,7 @@ SOURCES := pyproject.toml setup.py ze_build.py ur_library_build.py \
 	$(wildcard urasync_l0/ur_library/*.txt urasync_l0/ur_library/*/*.[ch])
 C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/pool/compiled/*.[ch] \
 	urasync_l0/software_driver/*/*.[ch] \
-	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/ur_library/client/*.[ch] \
+	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/driver/fuzz/*.c tests/ur_library/client/*.[ch] \
 	benchmarks/ur_client/*.[ch] tests/intel/client/*.[ch] tests/intel/client/*/*.[ch])
 PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests packaging/*.py *_build.py setup.py)
 # The tool's code has another name when installed; type checkers need to see it under that.
@@ -31,7 +31,7 @@ TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmar
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo build test lint test-driver sanitize test-new-headers test-intel bench-intel test-free-threaded test-ur-loader test-sycl bench soak clean system-packages
+.PHONY: help demo build test lint test-driver sanitize test-new-headers test-intel bench-intel test-free-threaded test-ur-loader test-sycl bench soak fuzz clean system-packages
 
 help:
 	@echo 'make demo              build, then replay the recorded traces on the software driver'
@@ -45,6 +45,7 @@ help:
 	@echo 'make test-ur-loader    a C client of the UR adapter libraries under the libur_loader of PyPI'
 	@echo 'make test-sycl         a SYCL program, dpctl of PyPI, on the UR adapter libraries (large downloads)'
 	@echo 'make lint              ruff, mypy and clang-format'
+	@echo 'make fuzz              coverage-guided fuzzing of what is parsed in C; needs clang (CLANG=clang-14)'
 	@echo 'make soak              random operations of many threads under the checker; SOAK_SECONDS=3600'
 	@echo 'make bench             times of calls, traces and more, as a table; DRIVER=system is a GPU'
 	@echo 'make bench-intel       the same from C and Python, with Intel'"'"'s adapters beside ours'
@@ -115,6 +116,13 @@ SOAK_FLAGS ?=
 
 soak: $(BUILT) $(DEVELOPMENT)
 	$(VENV_PYTHON) -m tests.soak --seconds $(SOAK_SECONDS) $(SOAK_FLAGS)
+
+# libFuzzer comes with clang; Debian's has its version in the name.
+CLANG ?= clang-14
+FUZZ_SECONDS ?= 30
+
+fuzz: $(BUILT)
+	$(MAKE) -C tests/driver fuzz PYTHON=$(abspath $(VENV_PYTHON)) CLANG=$(CLANG) SECONDS=$(FUZZ_SECONDS)
 
 clean:
 	rm -rf $(VENV) .cache build dist *.egg-info

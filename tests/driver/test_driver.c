@@ -113,6 +113,16 @@ void settings_give_the_number_of_devices(void) {
     CHECK_EQUAL(run_child("child_devices", "URASYNC_L0_SOFTWARE_DEVICES", "8", errors, 4096), 0);
 }
 
+int child_without_environment(void) {
+    clearenv();
+    return ze.zeInit(0) == ZE_RESULT_SUCCESS ? 0 : 1;
+}
+
+void an_environment_may_be_absent(void) {
+    char errors[4096];
+    CHECK_EQUAL(run_child("child_without_environment", NULL, NULL, errors, sizeof errors), 0);
+}
+
 int child_sizes(void) {
     uint32_t one = 1;
     ze_driver_handle_t found;

@@ -184,7 +184,8 @@ static bool all_known(void) {
         "DEVICES",        "SUB_DEVICES", "MEMORY", "MAX_ALLOCATION", "PAGE", "TIMER",
         "MAPPED_UNKNOWN", "PEER",        "CHECK",  "SEED",           "HIDE"};
     bool valid = true;
-    for (char **variable = environ; *variable != NULL; ++variable) {
+    // After clearenv() there is no list at all.
+    for (char **variable = environ; variable != NULL && *variable != NULL; ++variable) {
         if (strncmp(*variable, PREFIX, strlen(PREFIX)) != 0) {
             continue;
         }
