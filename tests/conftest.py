@@ -33,6 +33,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "(default: 0, not at all)",
     )
     group.addoption(
+        "--executes-nothing",
+        action="store_true",
+        help="the driver accepts commands and executes none, as Intel's without hardware",
+    )
+    group.addoption(
         "--machine-search",
         type=int,
         default=0,

@@ -21,6 +21,7 @@ from urasync_l0.ze import memory as ze_memory
 
 
 @pytest.mark.parametrize("nbytes", [1, 7, 64, 256, 4096, 3 * MIB + 5])
+@pytest.mark.needs_execution("data is read back")
 def test_memory_holds_what_was_written(queue: Queue, kind: UsmType, nbytes: int) -> None:
     with alloc(queue, kind, nbytes) as allocation:
         assert (allocation.nbytes, allocation.kind, allocation.queue) == (nbytes, kind, queue)
@@ -29,6 +30,7 @@ def test_memory_holds_what_was_written(queue: Queue, kind: UsmType, nbytes: int)
         assert read(queue, allocation) == b"\xa5" * nbytes
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_live_allocations_do_not_overlap(queue: Queue, kind: UsmType) -> None:
     allocations = [alloc(queue, kind, 1000 + n) for n in range(50)]
     for n, allocation in enumerate(allocations):
@@ -192,6 +194,7 @@ def test_host_memory_from_a_device_pool(context: Context, queue: Queue) -> None:
     pool.close()
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_closed_pool(context: Context, queue: Queue, kind: UsmType) -> None:
     """LIFE-5: no new allocations, live ones stay valid, the memory goes with the last free."""
     pool = context.create_pool()

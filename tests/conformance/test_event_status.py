@@ -169,6 +169,7 @@ def test_callback_of_a_released_event(controls: Controls, queue: Queue) -> None:
     assert told.calls[0][1] is EventStatus.COMPLETE
 
 
+@pytest.mark.needs_execution("an event must be seen complete", run=False)
 def test_an_error_in_a_callback_harms_nobody(monkeypatch: pytest.MonkeyPatch, queue: Queue) -> None:
     seen: list[Any] = []
     monkeypatch.setattr(threading, "excepthook", seen.append)

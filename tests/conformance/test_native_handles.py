@@ -107,6 +107,7 @@ def test_the_context_closes_before_the_list(
     assert context.close(TIMEOUT_NS)
 
 
+@pytest.mark.needs_execution("an event must be seen complete", run=False)
 def test_flags_of_a_list(context: Context, native_list: CommandListHandle) -> None:
     queue = context.create_queue_with_native_handle(
         native_list, 0, flags=QueueFlag.PROFILING_ENABLE, is_owned=True
@@ -127,6 +128,7 @@ def test_the_device_of_a_list(context: Context, native_list: CommandListHandle) 
         ze_list.destroy(native_list)
 
 
+@pytest.mark.needs_execution("an event must be seen complete")
 def test_a_native_handle_of_ours(context: Context, queue: Queue, other_queue: Queue) -> None:
     """What somebody appends to our list by its handle comes in its order."""
     event = queue.record()
@@ -140,6 +142,7 @@ def test_a_native_handle_of_ours(context: Context, queue: Queue, other_queue: Qu
 # -- events ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.needs_execution("an event must be seen complete")
 def test_the_host_waits_for_their_event(context: Context, their_event: TheirEvent) -> None:
     event = context.create_event_with_native_handle(their_event.value)
     assert event.queue is None
@@ -161,6 +164,7 @@ def test_the_host_waits_for_their_event(context: Context, their_event: TheirEven
     destroy(their_event)
 
 
+@pytest.mark.needs_execution("an event must be seen complete")
 def test_queues_wait_for_their_event(
     context: Context, queue: Queue, other_queue: Queue, their_event: TheirEvent
 ) -> None:

@@ -3,6 +3,8 @@
 
 import threading
 
+import pytest
+
 from tests.helpers.gates import hold
 from tests.helpers.usm import TIMEOUT_NS, alloc, finish, pool_of, read
 from urasync_l0 import KEEP_EVERYTHING, Queue, UsmType
@@ -189,6 +191,7 @@ def test_a_buffer_lives_until_its_copy_is_complete(controls: Controls, queue: Qu
     assert bytes(target) == b"\x13" * NBYTES
 
 
+@pytest.mark.needs_execution("an event must be seen complete")
 def test_kept_buffers_stay_few_without_synchronisation(queue: Queue) -> None:
     """MEM-4, for what Python keeps."""
     target = bytearray(64)

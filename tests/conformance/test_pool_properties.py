@@ -264,7 +264,10 @@ def test_many_rounds_leave_nothing(
 
 
 @pytest.mark.parametrize(("limit", "nbytes"), [(MIB, 4096), (MIB, MIB), (3 * MIB, 5 * MIB // 2)])
-@pytest.mark.parametrize("expanding", ["on", "off"])
+@pytest.mark.parametrize(
+    "expanding",
+    [pytest.param("on", marks=pytest.mark.needs_execution("memory is mapped", run=False)), "off"],
+)
 def test_limits_that_are_no_multiple_of_a_page_can_be_used_up(
     make_context: Callable[..., Context], expanding: str, limit: int, nbytes: int
 ) -> None:

@@ -74,6 +74,7 @@ def check(profile: EventProfile, after: int, before: int) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.needs_execution("only execution writes time stamps", run=False)
 def test_times(profiled: Queue, name: str) -> None:
     before = now(profiled)
     event = OPERATIONS[name](profiled)

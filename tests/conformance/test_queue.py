@@ -79,6 +79,7 @@ def test_close_waits_for_held_work(controls: Controls, queue: Queue) -> None:
     assert bytes(target) == b"0123456789abcdef"
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_many_queues_with_frees_pending(context: Context, kind: UsmType) -> None:
     """LIFE-2."""
     for _ in range(100):
@@ -90,6 +91,7 @@ def test_many_queues_with_frees_pending(context: Context, kind: UsmType) -> None
         assert read(queue, allocation) == b"\x77" * 10_000
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_allocations_outlive_their_queue(context: Context, queue: Queue, kind: UsmType) -> None:
     """LIFE-3."""
     allocation = alloc(queue, kind, 1000)

@@ -29,6 +29,7 @@ ACCEPTED = [
 
 
 @pytest.mark.parametrize("flag", ACCEPTED, ids=lambda flag: flag.name.lower())
+@pytest.mark.needs_execution("data is read back")
 def test_accepted(context: Context, flag: QueueFlag) -> None:
     queue = context.create_queue(flags=flag)
     assert queue.flags == flag

@@ -65,6 +65,7 @@ def churn(queue: Queue, kind: UsmType, seed: int) -> None:
             assert bytes(target) == pattern * nbytes
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_own_queues(context: Context, kind: UsmType) -> None:
     """MT-1."""
     queues = [context.create_queue() for _ in range(THREADS)]
@@ -76,6 +77,7 @@ def test_own_queues(context: Context, kind: UsmType) -> None:
     assert numbers.allocations == numbers.frees == THREADS * ROUNDS
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_one_queue(queue: Queue, kind: UsmType) -> None:
     """MT-1."""
     run(lambda number: churn(queue, kind, number))
@@ -84,6 +86,7 @@ def test_one_queue(queue: Queue, kind: UsmType) -> None:
     assert (numbers.used, numbers.pending) == (0, 0)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_finish_beside_work(queue: Queue, kind: UsmType) -> None:
     def work(number: int) -> None:
         if number:
@@ -95,6 +98,7 @@ def test_finish_beside_work(queue: Queue, kind: UsmType) -> None:
     run(work)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_handing_memory_round(context: Context, kind: UsmType) -> None:
     """Each thread frees what its neighbour allocated, ordered by the neighbour's event."""
     queues = [context.create_queue() for _ in range(THREADS)]

@@ -20,6 +20,7 @@ def pattern_of(length: int) -> bytes:
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 64, 100, 128, 129, 256, 1000])
 @pytest.mark.parametrize("repeats", [1, 2, 3, 77])
+@pytest.mark.needs_execution("data is read back")
 def test_patterns(queue: Queue, kind: UsmType, length: int, repeats: int) -> None:
     pattern = pattern_of(length)
     guard = 64
@@ -30,6 +31,7 @@ def test_patterns(queue: Queue, kind: UsmType, length: int, repeats: int) -> Non
 
 
 @pytest.mark.parametrize("length", [3, 96, 255, 70_000])
+@pytest.mark.needs_execution("data is read back")
 def test_large_fills_of_odd_patterns_take_few_commands(queue: Queue, length: int) -> None:
     pattern = pattern_of(length)
     repeats = 4 * MIB // length
@@ -49,6 +51,7 @@ def test_a_power_of_two_is_one_fill(queue: Queue) -> None:
             assert (calls.of(FILL), calls.of(COPY)) == (1, 0)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_an_event_covers_all_of_a_fill(queue: Queue) -> None:
     with queue.alloc_host(3 * MIB) as allocation:
         event = queue.fill(allocation, b"abc", event=True)
@@ -57,6 +60,7 @@ def test_an_event_covers_all_of_a_fill(queue: Queue) -> None:
         assert bytes(allocation.memoryview()) == b"abc" * MIB
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_copies_between_kinds(queue: Queue, kind: UsmType) -> None:
     data = pattern_of(5000)
     source = alloc(queue, kind, 5000)
@@ -68,6 +72,7 @@ def test_copies_between_kinds(queue: Queue, kind: UsmType) -> None:
     source.free()
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_offsets(queue: Queue) -> None:
     with queue.alloc_device(100) as allocation:
         queue.fill(allocation, b"\x00")
@@ -75,6 +80,7 @@ def test_offsets(queue: Queue) -> None:
         assert read(queue, allocation) == bytes(50) + b"3456" + bytes(46)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_buffers_of_other_item_sizes(queue: Queue) -> None:
     numbers = array.array("d", [1.5, 2.5])
     target = array.array("d", [0, 0])
@@ -85,6 +91,7 @@ def test_buffers_of_other_item_sizes(queue: Queue) -> None:
     assert target == numbers
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_plain_pointers(queue: Queue) -> None:
     with queue.alloc_device(64) as a, queue.alloc_device(64) as b:
         queue.fill(a.ptr, b"\x33", 64)
@@ -92,6 +99,7 @@ def test_plain_pointers(queue: Queue) -> None:
         assert read(queue, b) == b"\x33" * 64
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_the_size_of_the_source_counts(queue: Queue) -> None:
     with queue.alloc_device(64) as allocation:
         queue.fill(allocation, b"\x00")

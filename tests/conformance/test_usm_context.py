@@ -41,6 +41,7 @@ def allocate(
     return method(nbytes, pool=pool, alignment=alignment)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_every_queue_can_use_it_at_once(
     context: Context, queue: Queue, other_queue: Queue, kind: UsmType
 ) -> None:
@@ -331,6 +332,7 @@ def test_host_memory_does_not_follow_the_current_pool(context: Context, queue: Q
     allocation.free()
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_closed_pool_gives_way_to_the_default(context: Context, queue: Queue) -> None:
     """LIFE-5: what it gave stays valid."""
     pool = context.create_pool(0)

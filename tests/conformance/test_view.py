@@ -14,6 +14,7 @@ HOST_KINDS = pytest.mark.parametrize("kind", [UsmType.SHARED, UsmType.HOST])
 
 
 @HOST_KINDS
+@pytest.mark.needs_execution("data is read back")
 def test_a_view_is_the_memory(queue: Queue, kind: UsmType) -> None:
     with alloc(queue, kind, 100) as allocation:
         view = allocation.memoryview()
@@ -44,6 +45,7 @@ def test_a_view_keeps_the_allocation(queue: Queue, kind: UsmType) -> None:
 
 
 @HOST_KINDS
+@pytest.mark.needs_execution("data is read back")
 def test_array_interface(queue: Queue, kind: UsmType) -> None:
     with alloc(queue, kind, 64) as allocation:
         interface = allocation.__array_interface__

@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
-from tests.intel import checked_conformance, differential, replay
+from tests.intel import checked_conformance, differential, intel_driver, replay
 from tests.intel.pytest_run import Outcome
 
 PARTS: dict[str, Callable[[int], Iterator[Outcome]]] = {
     "checked": checked_conformance.run,
+    "driver": intel_driver.run,
     "differential": differential.run,
     "replay": replay.run,
 }
@@ -57,7 +58,11 @@ def main() -> int:
     passed = sum(outcome.passed for outcome in outcomes)
     failed = sum(outcome.failed for outcome in outcomes)
     not_run = sum(outcome.skipped.total() for outcome in outcomes)
-    print(f"Intel's stack: {passed} passed, {failed} failed, {not_run} not run")
+    unfinished = sum(outcome.unfinished.total() for outcome in outcomes)
+    print(
+        f"Intel's stack: {passed} passed, {failed} failed, {unfinished} as far as the driver goes, "
+        f"{not_run} not run"
+    )
     return 1 if failed else 0
 
 

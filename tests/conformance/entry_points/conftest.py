@@ -7,6 +7,7 @@ from typing import cast
 import pytest
 
 from tests.helpers.entries import Client
+from tests.helpers.stash import WENT_THROUGH
 from tests.helpers.usm import TIMEOUT_NS
 from urasync_l0 import Context, Device, Queue
 from urasync_l0.adapter import find_adapter
@@ -24,6 +25,7 @@ def client(adapter: str, driver: DriverName) -> Client:
 
 @pytest.fixture
 def context(
+    request: pytest.FixtureRequest,
     client: Client,
     make_context: Callable[..., Context],  # checks that nothing native is left
 ) -> Iterator[Context]:
@@ -38,7 +40,10 @@ def context(
         try:
             client.adapter.urContextRelease(made)
             left = [*made.native.registry.live.values(), *made.native.finalizers.values()]
-            assert made.is_closed, f"{made!r} is not closed, since something is left: {left}"
+            went_through = request.node.stash.get(WENT_THROUGH, False)
+            problem = f"{made!r} is not closed, since something is left: {left}"
+            if went_through:
+                assert made.is_closed, problem
         except UrError:  # the test released it, and kept something that depends on it
             pass
         finally:

@@ -78,6 +78,7 @@ def test_references(client: Client, context: Context, buffer: Buffer) -> None:
 
 
 @pytest.mark.parametrize("flag", [MemFlag.USE_HOST_POINTER, MemFlag.ALLOC_COPY_HOST_POINTER])
+@pytest.mark.needs_execution("data is read back")
 def test_the_first_content(client: Client, context: Context, queue: Queue, flag: MemFlag) -> None:
     """It is there when the call returns; the host's memory may change then."""
     source = bytearray(CONTENT)
@@ -143,6 +144,7 @@ def part_of(client: Client, buffer: Buffer, origin: int, size: int, flags: int =
     return written(out)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_a_part_is_the_same_memory(client: Client, queue: Queue, buffer: Buffer) -> None:
     part = part_of(client, buffer, 1024, 512)
     client.adapter.urEnqueueMemBufferFill(queue, buffer, b"\1", 1, 0, SIZE, 0, None, None)
@@ -157,6 +159,7 @@ def test_a_part_is_the_same_memory(client: Client, queue: Queue, buffer: Buffer)
     client.adapter.urMemRelease(inner)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_a_part_keeps_the_memory(client: Client, context: Context, queue: Queue) -> None:
     buffer = create(client, context)
     part = part_of(client, buffer, 0, 512)
@@ -198,6 +201,7 @@ def test_the_native_handle_is_the_address(client: Client, device: Device, buffer
 
 @pytest.mark.parametrize("owned", [False, True])
 @pytest.mark.parametrize("of_the_driver", [False, True])
+@pytest.mark.needs_execution("data is read back")
 def test_a_buffer_over_memory_that_exists(
     client: Client, context: Context, queue: Queue, kind: UsmType, owned: bool, of_the_driver: bool
 ) -> None:

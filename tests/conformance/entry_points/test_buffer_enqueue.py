@@ -166,6 +166,7 @@ def region_of(content: bytes, origin: tuple[int, ...], region: tuple[int, ...]) 
 @pytest.mark.parametrize(
     "region", [(1, 1, 1), (5, 1, 1), (13, 7, 1), (5, 4, 3), (16, 8, 2)], ids=str
 )
+@pytest.mark.needs_execution("data is read back", strict=False)
 def test_regions(
     client: Client,
     queue: Queue,
@@ -267,6 +268,7 @@ def map_at(
 
 
 @pytest.mark.parametrize("origin", ["own", "host", "client"])
+@pytest.mark.needs_execution("data is read back")
 def test_map_and_unmap(client: Client, queue: Queue, make_buffer: MakeBuffer, origin: str) -> None:
     """What the host reads is what is there, and what it writes is there afterwards."""
     room = bytearray(CONTENT)
@@ -293,6 +295,7 @@ def test_map_and_unmap(client: Client, queue: Queue, make_buffer: MakeBuffer, or
     client.release(event.value)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_what_is_mapped_to_be_read_is_not_written_back(
     client: Client, context: Context, queue: Queue, buffer: Buffer
 ) -> None:
@@ -324,6 +327,7 @@ def test_what_is_mapped_to_be_overwritten_is_not_read(
     client.release(event.value)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_parts_are_mapped_several_times(client: Client, queue: Queue, buffer: Buffer) -> None:
     write(client, queue, buffer, CONTENT)
     mapped = [map_at(client, queue, buffer, MapFlag.WRITE, i * 16, 16) for i in range(4)]

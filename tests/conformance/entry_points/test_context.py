@@ -74,6 +74,7 @@ DEPENDENTS = ("queue", "event", "pool", "allocation")
 
 
 @pytest.mark.parametrize("dependent", DEPENDENTS)
+@pytest.mark.needs_execution("data is read back", strict=False)
 def test_what_depends_on_a_released_context_keeps_it_open(
     client: Client, device: Device, dependent: str
 ) -> None:
@@ -157,6 +158,7 @@ def context_over(
 
 @pytest.mark.parametrize("owned", [None, False], ids=["no_properties", "not_owned"])
 @pytest.mark.parametrize("named", [True, False], ids=["devices", "no_devices"])
+@pytest.mark.needs_execution("an event must be seen complete", run=False)
 def test_over_a_native_context_of_somebody_else(
     client: Client, context: Context, device: Device, owned: bool | None, named: bool
 ) -> None:

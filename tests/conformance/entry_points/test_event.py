@@ -298,6 +298,7 @@ def check_info(get: Any, event: Event, prop_name: int, size: int, value: object)
 
 
 @pytest.mark.parametrize("prop_name", ProfilingInfo, ids=lambda each: each.name.lower())
+@pytest.mark.needs_execution("only execution writes time stamps", run=False)
 def test_profiling_info(
     client: Client,
     context: Context,
@@ -315,6 +316,7 @@ def test_profiling_info(
     client.adapter.urQueueRelease(queue)
 
 
+@pytest.mark.needs_execution("only execution writes time stamps", run=False)
 def test_profiling_is_on_the_scale_of_the_device(
     client: Client, context: Context, device: Device, submission: QueueFlag, kind: UsmType
 ) -> None:
@@ -374,6 +376,7 @@ def test_no_profiling_info(
 
 
 @pytest.mark.parametrize("blocking", [False, True], ids=["asynchronous", "blocking"])
+@pytest.mark.needs_execution("only execution writes time stamps", run=False)
 def test_timestamp_recording(client: Client, queue: Queue, blocking: bool) -> None:
     """On a queue without profiling too: one moment, at or after the call."""
     out: Out[Event] = Out()

@@ -4,6 +4,8 @@
 import gc
 from collections.abc import Callable
 
+import pytest
+
 from tests.helpers.entries import Client, refused, written
 from tests.helpers.gates import hold
 from tests.helpers.usm import MIB
@@ -32,6 +34,7 @@ def test_memory_of_released_queues_is_idle(
     client.adapter.urUSMPoolRelease(pool)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_release_of_a_queue_completes_it(
     client: Client, make_queue: Callable[[], Queue], queue: Queue, kind: UsmType
 ) -> None:
@@ -46,6 +49,7 @@ def test_release_of_a_queue_completes_it(
     client.free_only(queue, mem)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_memory_outlives_its_queue(
     client: Client, make_queue: Callable[[], Queue], queue: Queue, kind: UsmType
 ) -> None:
@@ -62,6 +66,7 @@ def test_memory_outlives_its_queue(
     client.release(allocated, filled)
 
 
+@pytest.mark.needs_execution("an event must be seen complete", run=False)
 def test_events_outlive_their_queue(
     client: Client, make_queue: Callable[[], Queue], queue: Queue, kind: UsmType
 ) -> None:

@@ -47,6 +47,7 @@ FLAGS = [
 
 
 @pytest.mark.parametrize("flag", FLAGS, ids=lambda flag: (flag.name or "none").lower())
+@pytest.mark.needs_execution("data is read back")
 def test_flags(
     client: Client, context: Context, device: Device, submission: QueueFlag, flag: QueueFlag
 ) -> None:
@@ -327,6 +328,7 @@ def native_of(client: Client, queue: Queue) -> int:
 
 @pytest.mark.parametrize("with_device", [True, False], ids=["device", "no_device"])
 @pytest.mark.parametrize("properties", [None, NativeHandleProperties()], ids=["null", "not_owned"])
+@pytest.mark.needs_execution("an event must be seen complete", run=False)
 def test_native_round_trip(
     client: Client,
     context: Context,

@@ -44,6 +44,7 @@ def test_a_free_finds_the_pool_of_the_pointer(
     client.adapter.urUSMPoolRelease(pool)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_work_between_alloc_and_free_of_the_same_memory(
     client: Client, queue: Queue, kind: UsmType
 ) -> None:
@@ -129,6 +130,7 @@ def in_threads(work: Callable[[Queue], None], queues: list[Queue]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.needs_execution("data is read back")
 def test_many_live_allocations_on_queues_of_their_own(
     client: Client, make_queue: Callable[[], Queue], kind: UsmType
 ) -> None:

@@ -43,6 +43,7 @@ def expected_rows(pattern: bytes, width: int, height: int) -> bytes:
         (10, 6, 4),
     ],
 )
+@pytest.mark.needs_execution("data is read back")
 def test_fill_of_rows(
     client: Client, queue: Queue, kind: UsmType, width: int, height: int, length: int
 ) -> None:
@@ -61,6 +62,7 @@ def test_fill_of_rows(
 
 
 @pytest.mark.parametrize("blocking", [False, True])
+@pytest.mark.needs_execution("data is read back")
 def test_copy_of_rows(client: Client, queue: Queue, kind: UsmType, blocking: bool) -> None:
     """From rows that lie close to rows that lie far apart, and back to the host."""
     mem = client.alloc_only(queue, kind, PITCH * HEIGHT)

@@ -40,6 +40,7 @@ def alloc_info(client: Client, context: Context, mem: int, prop_name: UsmAllocIn
 
 
 @pytest.mark.parametrize("size", [1, 3, 8, 64, 1000, MIB])
+@pytest.mark.needs_execution("data is read back")
 def test_usable_at_once_by_every_queue(
     client: Client,
     context: Context,

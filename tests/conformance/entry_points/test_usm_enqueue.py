@@ -29,6 +29,7 @@ def event_info(client: Client, event: Event, prop_name: EventInfo) -> object:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 8, 63, 64, 255, 256, 257, 64 << 10, 3 * MIB])
+@pytest.mark.needs_execution("data is read back")
 def test_memory_of_any_size_can_be_used(
     client: Client, queue: Queue, kind: UsmType, size: int
 ) -> None:
@@ -41,6 +42,7 @@ def test_memory_of_any_size_can_be_used(
     client.release(allocated, filled, freed)
 
 
+@pytest.mark.needs_execution("an event must be seen complete")
 def test_events_tell_their_command(client: Client, queue: Queue, kind: UsmType) -> None:
     mem, allocated = client.alloc(queue, kind, 4)
     filled = client.fill(queue, mem, b"\1\2\3\4", 4)
@@ -231,6 +233,7 @@ def test_pools_that_cannot_serve(
 
 
 @pytest.mark.parametrize("length", [1, 2, 4, 8, 16, 3, 5, 100, 256])
+@pytest.mark.needs_execution("data is read back")
 def test_fill_repeats_a_pattern(client: Client, queue: Queue, kind: UsmType, length: int) -> None:
     pattern = bytes(range(length))
     mem = client.alloc_only(queue, kind, 4096)
@@ -258,6 +261,7 @@ def test_fills_that_cannot_be(
     client.free_only(queue, mem)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_a_blocking_copy_is_complete_on_return(client: Client, queue: Queue, kind: UsmType) -> None:
     """Also without an event, of which none is left then."""
     mem = client.alloc_only(queue, kind, MIB)
@@ -291,6 +295,7 @@ def test_a_copy_that_does_not_block_returns_at_once(
     client.free_only(queue, mem)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_copies_between_kinds(
     client: Client, queue: Queue, other_queue: Queue, kind: UsmType
 ) -> None:

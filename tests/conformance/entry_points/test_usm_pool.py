@@ -174,6 +174,7 @@ def test_buffers_that_cannot_be(
     client.free_only(queue, mem)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_references(client: Client, make: Making, queue: Queue) -> None:
     """The last release destroys the pool; memory in use stays valid."""
     pool = made(make, UsmPoolDesc())
