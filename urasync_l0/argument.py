@@ -39,5 +39,5 @@ def checked_bytes(name: str, value: Any) -> bytes:
         return value
     try:
         return memoryview(value).tobytes()
-    except TypeError:
+    except (TypeError, BufferError):
         raise TypeError(f"{name} must be bytes or a buffer, not {value!r}.") from None

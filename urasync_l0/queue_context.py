@@ -140,16 +140,20 @@ class QueueContext(ABC):
         chosen_flags = checked_flags(flags)
         with self.native.loss:
             chosen = self._device_of(native, None if device is None else self.member(device))
-            if loader.has("zeCommandListIsImmediate") and not ze_list.is_immediate(native):
-                raise UnsupportedFeatureError(
-                    f"The list {handle_value(native):#x} is no immediate list; queues need one."
-                )
         adopted = adopt_native_list(self.native, chosen, native, chosen_flags, is_owned)
         try:
+            with self.native.loss:
+                self._require_immediate(native)
             return self._queue(adopted)
         except BaseException:
             adopted.abandon()
             raise
+
+    def _require_immediate(self, native: CommandListHandle) -> None:
+        if loader.has("zeCommandListIsImmediate") and not ze_list.is_immediate(native):
+            raise UnsupportedFeatureError(
+                f"The list {handle_value(native):#x} is no immediate list; queues need one."
+            )
 
     def create_event_with_native_handle(self, handle: int, *, is_owned: bool = False) -> Event:
         """An event over a native one that somebody else made and signals.

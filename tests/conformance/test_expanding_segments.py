@@ -3,7 +3,7 @@
 
 import pytest
 
-from tests.helpers.strict_process import run_strictly
+from tests.helpers.strict_process import run_and_leave, run_strictly
 
 pytestmark = pytest.mark.usefixtures("controls")
 
@@ -72,7 +72,8 @@ def test_a_driver_that_cannot_map_gets_separate_allocations(
 def test_a_mapping_that_failed_is_taken_away(adapter: str) -> None:
     """Intel's driver keeps a mapping that it cannot make resident; memory behind it must not go
     first."""
-    told = run_strictly(
+    # A checker that counts calls would miss that the mapping failed.
+    told = run_and_leave(
         """
         import sys
         from urasync_l0 import Context

@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
-from tests.intel import checked_conformance, differential, intel_driver, replay
+from tests.intel import checked_conformance, differential, intel_driver, replay, two_drivers
 from tests.intel.pytest_run import Outcome
 
 PARTS: dict[str, Callable[[int], Iterator[Outcome]]] = {
     "checked": checked_conformance.run,
+    "two-drivers": two_drivers.run,
     "driver": intel_driver.run,
     "differential": differential.run,
     "replay": replay.run,

@@ -360,6 +360,7 @@ def test_extensions_tell_what_kernels_can_compute_with(
         ModuleFlag.INT64_ATOMICS: {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"},
     }
     monkeypatch.setattr(root, "module", replace(root.module, flags=ModuleFlag(0)))
+    monkeypatch.setattr(root.platform, "extensions", {})
     always = set(info(client, root, DeviceInfo.EXTENSIONS).split())
     for flag, expected in names.items():
         monkeypatch.setattr(root, "module", replace(root.module, flags=flag))

@@ -23,6 +23,7 @@ from urasync_l0.ze import command_list as ze_list
 
 owned = pytest.mark.parametrize("owned", [False, True], ids=["theirs", "owned"])
 first = pytest.mark.parametrize("first", [0, 1], ids=["original-first", "second-first"])
+needs_data = pytest.mark.needs_execution("data is read back")
 
 
 def native_of(entry: Callable[..., None], *arguments: Any) -> int:
@@ -67,6 +68,7 @@ def use(client: Client, queue: Queue) -> None:
     client.free_only(queue, mem)
 
 
+@needs_data
 @owned
 @first
 def test_events(client: Client, context: Context, queue: Queue, owned: bool, first: int) -> None:
@@ -113,6 +115,7 @@ def test_a_second_event_keeps_the_native_one(
     client.release(second, *later)
 
 
+@needs_data
 def test_the_handle_of_a_released_event(client: Client, context: Context, queue: Queue) -> None:
     event: Out[Event] = Out()
     client.adapter.urEnqueueEventsWait(queue, 0, None, event)
@@ -127,6 +130,7 @@ def test_the_handle_of_a_released_event(client: Client, context: Context, queue:
     use(client, queue)
 
 
+@needs_data
 @owned
 @first
 def test_queues(client: Client, queue: Queue, owned: bool, first: int) -> None:
@@ -155,6 +159,7 @@ def test_a_shared_list_is_empty_when_both_queues_are(
     client.adapter.urQueueRelease(both[1])
 
 
+@needs_data
 @owned
 def test_the_context_closes_with_both_queues(
     client: Client, make_context: Callable[..., Context], owned: bool
@@ -167,6 +172,7 @@ def test_the_context_closes_with_both_queues(
     assert queue.is_closed or second.is_closed
 
 
+@needs_data
 @owned
 @first
 def test_contexts(client: Client, device: Device, owned: bool, first: int) -> None:
@@ -183,6 +189,7 @@ def test_contexts(client: Client, device: Device, owned: bool, first: int) -> No
     assert both[0].is_closed
 
 
+@pytest.mark.usefixtures("controls")  # Intel's driver lets it go
 def test_a_context_that_the_driver_does_not_let_go(client: Client, device: Device) -> None:
     """ERR-1: it can be released again when somebody else's object is gone from it."""
     context = client.create_context([device])
@@ -196,6 +203,7 @@ def test_a_context_that_the_driver_does_not_let_go(client: Client, device: Devic
         client.adapter.urContextRelease(context)
 
 
+@needs_data
 def test_natives_of_another_context(
     client: Client, context: Context, device: Device, queue: Queue
 ) -> None:
@@ -214,6 +222,7 @@ def test_natives_of_another_context(
     use(client, queue)
 
 
+@pytest.mark.needs_execution("an event's times are read")
 def test_flags_in_the_chain(client: Client, context: Context, queue: Queue) -> None:
     """The properties of the queue are those of `urQueueCreate`."""
     native = native_of(client.adapter.urQueueGetNativeHandle, queue, None)
