@@ -480,12 +480,15 @@ void checker_timeline_forgotten(timeline_t *timeline) {
     free(timeline->order);
 }
 
-// Whether the command at a place still has something to do: it has signalled before its worker is
-// done with it, and the host may have seen the signal.
+// Whether the command at a place still has something to do. It has signalled before its worker is
+// done with it, and the host may have seen the signal; the worker may have gone on since it was
+// found among the pending ones.
 static bool may_still_run(const worker_t *worker, uint64_t place) {
     const step_t *step = worker->order.step;
-    return place > worker->order.place || step == NULL ||
-           !vector_clock_covers(&host, step->slot, step->number);
+    if (place != worker->order.place) {
+        return place > worker->order.place;
+    }
+    return step == NULL || !vector_clock_covers(&host, step->slot, step->number);
 }
 
 // Looks for commands that have not completed; `*accused` is whether one is not of a lost device.
