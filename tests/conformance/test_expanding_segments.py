@@ -79,11 +79,11 @@ def test_a_mapping_that_failed_is_taken_away(adapter: str) -> None:
         from urasync_l0 import Context
         from urasync_l0.software_driver.controls import Controls
         controls = Controls()
-        with Context(sys.argv[1]):
+        with Context(sys.argv[1], expanding_segments="auto"):
             pass
         before = controls.calls("zeVirtualMemUnmap")
         controls.fail("zeVirtualMemMap", 1, 0x78000001)
-        with Context(sys.argv[1]) as context:
+        with Context(sys.argv[1], expanding_segments="auto") as context:
             print(context.has_expanding_segments(), controls.calls("zeVirtualMemUnmap") - before)
         """,
         adapter,
