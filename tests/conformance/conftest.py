@@ -18,6 +18,9 @@ from urasync_l0.ze.loader import DriverName
 if TYPE_CHECKING:
     from urasync_l0.software_driver.controls import Controls
 
+READS_DATA = "data is read back"
+"""Why most tests need a driver that executes."""
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Where the driver executes nothing, let tests that need it go as far as they come.
@@ -32,7 +35,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for mark in item.iter_markers("needs_execution"):
             reason = f"needs execution: {mark.args[0]}"
             if mark.kwargs.get("run", True):
-                strict = mark.kwargs.get("strict", True)
+                # Memory that comes back may happen to hold the right bytes already.
+                reads = mark.args[0] == READS_DATA
+                strict = mark.kwargs.get("strict", not reads)
                 raises = (AssertionError, ProfilingInfoNotAvailableError)
                 item.add_marker(pytest.mark.xfail(reason=reason, raises=raises, strict=strict))
             else:

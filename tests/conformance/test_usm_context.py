@@ -245,6 +245,7 @@ def test_a_buffer_gives_no_large_alignment(context: Context, queue: Queue) -> No
     pool.close()
 
 
+@pytest.mark.needs_execution("data is read back")
 @pytest.mark.parametrize("flags", list(UsmPoolFlag), ids=lambda flag: flag.name.lower())
 def test_pool_flags_hold(context: Context, queue: Queue, kind: UsmType, flags: UsmPoolFlag) -> None:
     """ORD-12: zeros are there when the call returns; the other flags change nothing of it."""

@@ -150,6 +150,7 @@ def test_hints(
         client.usm_alloc(context, kind, device, 100, out, desc=desc)
 
 
+@pytest.mark.needs_execution("data is read back")
 def test_pools_that_prepare_memory(
     client: Client, context: Context, device: Device, queue: Queue, kind: UsmType
 ) -> None:
