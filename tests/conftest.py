@@ -50,6 +50,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--schedule-seed") == "random":
         config.option.schedule_seed = str(secrets.randbelow(10**9) + 1)
+    # Before any test of the process starts the driver.
+    os.environ.setdefault("URASYNC_L0_SOFTWARE_CHECK", "1")
     os.environ.setdefault("URASYNC_L0_SOFTWARE_SEED", config.getoption("--schedule-seed"))
 
 

@@ -59,7 +59,6 @@ def pytest_runtest_makereport(
 def driver(request: pytest.FixtureRequest) -> DriverName:
     """The driver of this process, chosen once."""
     name = cast(DriverName, request.config.getoption("--driver"))
-    os.environ.setdefault("URASYNC_L0_SOFTWARE_CHECK", "1")
     loader.choose_driver(name)
     loader.initialise()
     return name
