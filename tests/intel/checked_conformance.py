@@ -32,5 +32,5 @@ def run(workers: int) -> Iterator[Outcome]:
             ["-s", "-p", "tests.intel.checkers", "--adapter", adapter, "tests/conformance"],
             PARAMETERS | settings,
             workers=workers,
-            balanced=not settings,  # tests that a checker cuts short leave objects behind
+            balanced=True,
         )
