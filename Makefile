@@ -22,7 +22,7 @@ SOURCES := pyproject.toml setup.py ze_build.py ur_library_build.py \
 	$(wildcard urasync_l0/ur_library/*.txt urasync_l0/ur_library/*/*.[ch])
 C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/pool/compiled/*.[ch] \
 	urasync_l0/software_driver/*/*.[ch] \
-	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/driver/fuzz/*.c tests/ur_library/client/*.[ch] \
+	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/driver/fuzz/*.[ch] tests/ur_library/client/*.[ch] \
 	benchmarks/ur_client/*.[ch] tests/intel/client/*.[ch] tests/intel/client/*/*.[ch])
 PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests packaging/*.py *_build.py setup.py)
 # The tool's code has another name when installed; type checkers need to see it under that.

@@ -39,6 +39,12 @@ static void wait_event(ze_command_list_handle_t list, ze_event_handle_t event) {
     SUCCESS(ze.zeCommandListAppendWaitOnEvents(list, 1, &event));
 }
 
+static void finish_all(void) {
+    finish(a);
+    finish(b);
+    finish(c);
+}
+
 // --- Two commands and the same bytes ------------------------------------------------------------
 
 static void two_writes(bool fault) {
@@ -137,9 +143,7 @@ static void an_event_of_a_pool(bool fault) {
         signal_event(c, event);
     }
     fill(b, memory, SIZE, NULL, event);
-    finish(a);
-    finish(b);
-    finish(c);
+    finish_all();
     destroy_event(event);
     destroy_pool(pool);
 }
@@ -153,9 +157,7 @@ static void a_chain_of_three(bool fault) {
     }
     signal_event(b, second);
     fill(c, memory, SIZE, NULL, second);
-    finish(a);
-    finish(b);
-    finish(c);
+    finish_all();
     destroy_event(first);
     destroy_event(second);
 }
@@ -337,9 +339,7 @@ static void a_reset_by_another_list(bool fault) {
     if (fault && ze.zeEventHostSynchronize(waited, 100 * MILLISECOND) != ZE_RESULT_SUCCESS) {
         SUCCESS(ze.zeEventHostSignal(event)); // b had not got past its wait
     }
-    finish(a);
-    finish(b);
-    finish(c);
+    finish_all();
     destroy_event(event);
     destroy_event(waited);
     destroy_pool(pool);
@@ -424,9 +424,7 @@ int child_checker(void) {
             c = make_list(IN_ORDER);
             memory = make_device_memory((size_t)16 * SIZE);
             programs[i].run(fault != 0);
-            finish(a);
-            finish(b);
-            finish(c);
+            finish_all();
             check_reports(i, fault != 0);
             free_memory(memory);
             destroy_list(a);

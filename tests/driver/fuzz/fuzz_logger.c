@@ -4,17 +4,13 @@
 
 #include "logger.c"
 
-enum { LONGEST = 4096 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char text[LONGEST + 1];
-    if (size > LONGEST || memchr(data, '\0', size) != NULL) {
+    if (!fuzz_text(data, size, text)) {
         return -1;
     }
-    memcpy(text, data, size);
-    text[size] = '\0';
     if (strstr(text, "file,") != NULL) {
         return -1; // would write files all over the place
     }

@@ -5,22 +5,16 @@
 
 #include "settings.c"
 
-#include <string.h>
-
-enum { LONGEST = 4096 };
+#include "fuzz_text.h"
 
 static const char *const names[] = {"DEVICES", "SUB_DEVICES", "MEMORY", "MAX_ALLOCATION", "PAGE",
                                     "TIMER",   "PEER",        "CHECK",  "SEED",           "HIDE"};
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char text[LONGEST + 1];
-    if (size > LONGEST || memchr(data, '\0', size) != NULL) {
+    if (!fuzz_text(data, size, text)) {
         return -1;
     }
-    memcpy(text, data, size);
-    text[size] = '\0';
     clearenv();
     char *rest = NULL;
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {

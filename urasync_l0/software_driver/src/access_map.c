@@ -171,10 +171,6 @@ conflict_t access_map_forget(access_map_t *map, uintptr_t base, size_t size,
     return conflict;
 }
 
-static bool is_covered(const accesses_t *accesses, const vector_clock_t *clock) {
-    return accesses_unordered(accesses, clock, true) == NULL;
-}
-
 void access_map_sweep(access_map_t *map, const vector_clock_t *clock) {
     for (uintptr_t at = 0;;) {
         stretch_t *stretch = (stretch_t *)range_map_first(&map->ranges, at, UINTPTR_MAX - at);
@@ -182,7 +178,7 @@ void access_map_sweep(access_map_t *map, const vector_clock_t *clock) {
             return;
         }
         at = stretch->range.base + stretch->range.size;
-        if (is_covered(&stretch->accesses, clock)) {
+        if (accesses_unordered(&stretch->accesses, clock, true) == NULL) {
             remove_stretch(map, stretch);
         }
     }

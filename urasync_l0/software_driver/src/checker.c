@@ -308,11 +308,9 @@ static void each_piece(worker_t *worker, const command_t *command, piece_t *piec
         piece(worker, range->base, range->size, range->written);
     }
     if (command->action == ACTION_QUERY_TIMESTAMPS) {
-        const size_t size = sizeof(ze_kernel_timestamp_result_t);
         for (uint32_t i = 0; i < command->query.count; ++i) {
-            const size_t offset =
-                command->query.offsets != NULL ? command->query.offsets[i] : i * size;
-            piece(worker, (uintptr_t)command->query.destination + offset, size, true);
+            piece(worker, command_query_result(command, i), sizeof(ze_kernel_timestamp_result_t),
+                  true);
         }
     }
 }

@@ -25,6 +25,13 @@ static bool overlap(uintptr_t base, size_t size, uintptr_t other_base, size_t ot
     return base < other_base ? other_base - base < size : base - other_base < other_size;
 }
 
+uintptr_t command_query_result(const command_t *command, uint32_t number) {
+    const size_t offset = command->query.offsets != NULL
+                              ? command->query.offsets[number]
+                              : number * sizeof(ze_kernel_timestamp_result_t);
+    return (uintptr_t)command->query.destination + offset;
+}
+
 bool command_touches(const command_t *command, uintptr_t base, size_t size) {
     for (uint32_t i = 0; i < command->range_count; ++i) {
         if (overlap(base, size, command->ranges[i].base, command->ranges[i].size)) {
@@ -33,10 +40,7 @@ bool command_touches(const command_t *command, uintptr_t base, size_t size) {
     }
     if (command->action == ACTION_QUERY_TIMESTAMPS) {
         for (uint32_t i = 0; i < command->query.count; ++i) {
-            const size_t offset = command->query.offsets != NULL
-                                      ? command->query.offsets[i]
-                                      : i * sizeof(ze_kernel_timestamp_result_t);
-            if (overlap(base, size, (uintptr_t)command->query.destination + offset,
+            if (overlap(base, size, command_query_result(command, i),
                         sizeof(ze_kernel_timestamp_result_t))) {
                 return true;
             }
@@ -142,9 +146,7 @@ static void query_timestamps(const command_t *command) {
         const ze_kernel_timestamp_data_t data = {.kernelStart = atomic_load(&event->start),
                                                  .kernelEnd = atomic_load(&event->end)};
         const ze_kernel_timestamp_result_t result = {.global = data, .context = data};
-        const size_t offset =
-            command->query.offsets != NULL ? command->query.offsets[i] : i * sizeof result;
-        memcpy(command->query.destination + offset, &result, sizeof result);
+        memcpy((void *)command_query_result(command, i), &result, sizeof result);
         event_drop(command->query.events[i]);
     }
 }

@@ -78,6 +78,8 @@ typedef struct command {
 } command_t;
 
 void command_add_range(command_t *command, const void *base, size_t size, bool written);
+// Where a query of time stamps puts one of its results.
+uintptr_t command_query_result(const command_t *command, uint32_t number);
 bool command_touches(const command_t *command, uintptr_t base, size_t size);
 // Calls `visit` for each event that the command refers to, waits and signal included.
 void command_visit_events(const command_t *command, void (*visit)(event_t *, void *), void *arg);
