@@ -11,6 +11,7 @@ from urasync_l0.result import InvalidArgumentError
 T = TypeVar("T")
 
 KINDS = (UsmType.DEVICE, UsmType.SHARED, UsmType.HOST)
+"""Those of the memory that can be allocated."""
 
 
 def checked_instance(name: str, value: Any, kind: type[T]) -> T:

@@ -166,9 +166,12 @@ class Buffer:
         self.require_live()
         if self.context is not queue.context:
             raise InvalidMemObjectError(f"{self!r} belongs to another context than {queue!r}.")
-        if nbytes <= 0 or offset < 0 or offset + nbytes > self.nbytes:
+        if not self._has(offset, nbytes):
             raise InvalidSizeError(f"{self!r} has no {nbytes} bytes at {offset}.")
         return self.address + offset
+
+    def _has(self, offset: int, nbytes: int) -> bool:
+        return nbytes > 0 and 0 <= offset <= self.nbytes - nbytes
 
     def part(self, offset: int, nbytes: int, access: MemFlag | None = None) -> Buffer:
         """A buffer over a part of this one, which keeps the memory.
@@ -195,7 +198,7 @@ class Buffer:
                 f"{self!r} is {self.access.name}; no part of it can be {access.name}."
             )
         offset, nbytes = operator.index(offset), operator.index(nbytes)
-        if nbytes <= 0 or offset < 0 or offset + nbytes > self.nbytes:
+        if not self._has(offset, nbytes):
             raise UrError(
                 f"{self!r} has no part of {nbytes} bytes at {offset}.",
                 code=UrResult.INVALID_BUFFER_SIZE,
@@ -270,13 +273,7 @@ class Buffer:
             If nothing is mapped to the address.
         """
         self.require(queue, 0, 1)
-        with self._lock:
-            parts = self._mapped.get(address)
-            if parts is None:
-                raise InvalidValueError(f"Nothing of {self!r} is mapped to {address:#x}.")
-            part = parts.pop()
-            if not parts:
-                del self._mapped[address]
+        part = self.forget(address)
         try:
             steps = (Copy(self.address + part.offset, address, part.nbytes),)
             unmapped = self._enqueue(
@@ -290,13 +287,22 @@ class Buffer:
             queue.free(address)
         return unmapped
 
-    def forget(self, address: int) -> None:
-        """Forget what was mapped last to an address: nobody is told of it."""
+    def forget(self, address: int) -> HostPart:
+        """Forget what was mapped last to an address, and return it.
+
+        Raises
+        ------
+        InvalidValueError
+            If nothing is mapped to the address.
+        """
         with self._lock:
-            parts = self._mapped[address]
-            parts.pop()
+            parts = self._mapped.get(address)
+            if parts is None:
+                raise InvalidValueError(f"Nothing of {self!r} is mapped to {address:#x}.")
+            part = parts.pop()
             if not parts:
                 del self._mapped[address]
+            return part
 
     def _enqueue(
         self,
@@ -347,10 +353,8 @@ def create_buffer(
             code=UrResult.INVALID_BUFFER_SIZE,
         )
     is_host = on_host or len(distinct_handles(context.devices)) > 1
-    if is_host:
-        block, _ = context.usm_alloc(UsmType.HOST, None, nbytes, None, 0)
-    else:
-        block, _ = context.usm_alloc(UsmType.DEVICE, context.devices[0], nbytes, None, 0)
+    kind, device = (UsmType.HOST, None) if is_host else (UsmType.DEVICE, context.devices[0])
+    block, _ = context.usm_alloc(kind, device, nbytes, None, 0)
     memory = PoolMemory(context.native, block)
     if content is not None:
         context.write_at_once(block.address, content, nbytes)

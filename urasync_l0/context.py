@@ -135,10 +135,13 @@ class Context(QueueContext, UsmContext, PeerContext):
                     ze_context.destroy(handle)
             raise
         value = handle_value(handle)
-        shared = native_handle is not None and native_shares.join(value)
-        native.is_handle_owned = native_handle is None or is_native_handle_owned or shared
-        if native.is_handle_owned and not shared:
+        if native_handle is None:
             native_shares.own(value, None)
+            native.is_handle_owned = True
+        else:
+            native.is_handle_owned = native_shares.adopt(
+                value, None, is_owned=is_native_handle_owned
+            )
         self.pools_of_cores = WeakValueDictionary()
         self._preparing = {}
         self._preparing_lock = threading.Lock()

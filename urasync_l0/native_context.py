@@ -17,6 +17,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from urasync_l0.device import Device
@@ -361,15 +362,10 @@ class NativeContext:
         return True
 
     def _give_handle_back(self) -> None:
-        value = handle_value(self.handle)
-        if not native_shares.let_go(value):
-            return
-        try:
-            with self.loss:
-                ze_context.destroy(self.handle)
-        except BaseException:
-            native_shares.own(value, None)
-            raise
+        with self.loss:
+            native_shares.give_back(
+                handle_value(self.handle), partial(ze_context.destroy, self.handle)
+            )
 
     @property
     def is_released(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from urasync_l0.device import Device
@@ -56,16 +57,9 @@ class NativeList:
 
     def give_back(self, context: NativeContext) -> None:
         """Destroy the list if it is owned and no other queue of ours is over it."""
-        value = handle_value(self.handle)
-        about = _shares.about(value)
-        if not self.is_owned or about is None or not _shares.let_go(value):
-            return
-        try:
+        if self.is_owned:
             with context.loss:
-                ze_list.destroy(self.handle)
-        except BaseException:
-            _shares.own(value, about)
-            raise
+                _shares.give_back(handle_value(self.handle), partial(ze_list.destroy, self.handle))
 
 
 class _OwnedList(NamedTuple):
@@ -163,7 +157,4 @@ def adopt_native_list(
         raise InvalidContextError(
             f"The list {value:#x} belongs to a queue of another context, in which alone it works."
         )
-    shared = _shares.join(value)
-    if is_owned and not shared:
-        _shares.own(value, here)
-    return NativeList(device, handle, flags, is_owned or shared)
+    return NativeList(device, handle, flags, _shares.adopt(value, here, is_owned=is_owned))

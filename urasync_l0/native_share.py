@@ -10,6 +10,7 @@ Somebody else's native object is known here from the moment when one of ours is 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -36,7 +37,7 @@ class NativeShares(Generic[T]):
         self._held: dict[int, _Held[T]] = {}
 
     def own(self, handle: int, about: T) -> None:
-        """Hold a native object that was just made, or whose destruction failed."""
+        """Hold a native object that was just made."""
         with self._lock:
             self._held[handle] = _Held(about)
 
@@ -45,14 +46,15 @@ class NativeShares(Generic[T]):
         held = self._held.get(handle)
         return None if held is None else held.about
 
-    def join(self, handle: int) -> bool:
-        """Hold a native object too; False if none of ours owns it."""
+    def adopt(self, handle: int, about: T, *, is_owned: bool) -> bool:
+        """Hold a native object that exists, if one of ours owns it or is to; tell whether so."""
         with self._lock:
             held = self._held.get(handle)
-            if held is None:
-                return False
-            held.holders += 1
-            return True
+            if held is not None:
+                held.holders += 1
+            elif is_owned:
+                self._held[handle] = _Held(about)
+            return held is not None or is_owned
 
     def is_shared(self, handle: int) -> bool:
         """Whether several hold it."""
@@ -68,3 +70,14 @@ class NativeShares(Generic[T]):
                 return False
             del self._held[handle]
             return True
+
+    def give_back(self, handle: int, destroy: Callable[[], object]) -> None:
+        """Hold it no longer; the last one destroys it, or holds it on if that fails."""
+        held = self._held.get(handle)
+        if held is None or not self.let_go(handle):
+            return
+        try:
+            destroy()
+        except BaseException:
+            self.own(handle, held.about)
+            raise

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Literal, NamedTuple, Self
 
+from urasync_l0 import argument
 from urasync_l0.enums import UsmType
 from urasync_l0.numbering import number_of
 from urasync_l0.pool import Block, HeapKey, Mark, QueueOrder
@@ -27,7 +28,7 @@ from urasync_l0.pool.observer import observe_registries
 from urasync_l0.result import InvalidOperationError, InvalidValueError
 from urasync_l0.trace_writer import ALLOCATE, FREE, SIGNAL, SYNCHRONISE, WAIT, TraceWriter
 
-KINDS = {kind.name.lower(): kind for kind in (UsmType.DEVICE, UsmType.SHARED, UsmType.HOST)}
+KINDS = {kind.name.lower(): kind for kind in argument.KINDS}
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _TOOLS = os.path.join(_OURS, "tools", "")  # their demonstration is a program like any other
 _STARTERS = (

@@ -12,6 +12,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from urasync_l0.pool_service import serve_pools
 from urasync_l0.recording import record_allocations
@@ -38,21 +39,25 @@ def follow(environment: Mapping[str, str]) -> None:
     path = environment.get(RECORD, "")
     path = "" if path == "0" else path
     tracebacks, history = _number(environment, TRACEBACKS), _number(environment, HISTORY)
-    for name, is_asked in ((RECORD, path), (TRACEBACKS, tracebacks), (HISTORY, history)):
-        if is_asked:
-            _attempt(
-                name,
-                environment[name],
-                lambda _: record_allocations(path or None, tracebacks=tracebacks, history=history),
-            )
-            break
+    settings = ((RECORD, path), (TRACEBACKS, tracebacks), (HISTORY, history))
+    asked = next((name for name, value in settings if value), None)
+    if asked is not None:
+        _attempt(
+            asked,
+            environment[asked],
+            lambda _: record_allocations(path or None, tracebacks=tracebacks, history=history),
+        )
 
 
-def _attempt(name: str, value: str, start: Callable[[str], object]) -> None:
+T = TypeVar("T")
+
+
+def _attempt(name: str, value: str, start: Callable[[str], T]) -> T | None:
     try:
-        start(value)
+        return start(value)
     except (OSError, ValueError) as error:
         warnings.warn(f"{name}={value} cannot be followed: {error}", RuntimeWarning, stacklevel=2)
+        return None
 
 
 def _serve(value: str) -> None:
@@ -60,7 +65,7 @@ def _serve(value: str) -> None:
 
 
 def _on_signal(value: str) -> None:
-    """``USR2:/tmp/pools-{pid}.json``: the signal, a colon, and the path."""
+    """``USR2:pools-{pid}.json``: the signal, a colon, and the path."""
     name, colon, path = value.partition(":")
     if not colon or not path:
         raise ValueError("expected a signal, a colon and a path, for example USR2:pools.json")
@@ -73,9 +78,7 @@ def _on_signal(value: str) -> None:
 
 def _number(environment: Mapping[str, str], name: str) -> int:
     """A whole number, 0 if there is none; one that cannot be followed is a warning."""
-    numbers: list[int] = []
-    _attempt(name, environment.get(name, ""), lambda text: numbers.append(_whole(text or "0")))
-    return sum(numbers)
+    return _attempt(name, environment.get(name, ""), lambda text: _whole(text or "0")) or 0
 
 
 def _whole(text: str) -> int:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from urasync_l0 import Allocation, Event, Pool, Queue, UsmType
+from urasync_l0.argument import KINDS as KINDS  # what tests are parametrised by
 
 TIMEOUT_NS = 30_000_000_000
 """How long a test waits, in nanoseconds, before the driver is taken to hang."""
-
-KINDS = (UsmType.DEVICE, UsmType.SHARED, UsmType.HOST)
 
 MIB = 1 << 20
 

@@ -4,7 +4,8 @@
 from collections.abc import Iterator
 from enum import IntEnum
 
-from tests.intel.programs import BARRIERS, KINDS, LAST, NONE, UNKNOWN, Program
+from tests.intel.programs import BARRIERS, LAST, NONE, UNKNOWN, Program
+from urasync_l0.argument import KINDS
 from urasync_l0.enums import (
     AdapterInfo,
     ContextInfo,

@@ -11,7 +11,6 @@ from enum import IntFlag
 from urasync_l0.enums import EventInfo, QueueFlag, UsmPoolFlag, UsmPoolInfo, UsmType
 
 NONE = -1
-KINDS = (UsmType.DEVICE, UsmType.SHARED, UsmType.HOST)
 OBJECTS = (
     "adapter",
     "platform",

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from tests.intel.programs import BARRIERS, KINDS, LAST, NONE, Program
+from tests.intel.programs import BARRIERS, LAST, NONE, Program
+from urasync_l0.argument import KINDS
 from urasync_l0.enums import EventInfo, QueueFlag, UsmAllocInfo, UsmPoolInfo, UsmType
 
 

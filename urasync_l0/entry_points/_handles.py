@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from urasync_l0.buffer import Buffer
     from urasync_l0.context import Context
-    from urasync_l0.device import Device
     from urasync_l0.out import Out
     from urasync_l0.queue import Queue
     from urasync_l0.recorded_event import Event
@@ -117,11 +116,6 @@ def live_pool(pool: Pool) -> Pool:
     if pool.core.is_closed:
         raise InvalidValueError(f"{pool!r} is destroyed; it cannot be used any more.")
     return pool
-
-
-def device_of(context: Context, device: Device) -> Device:
-    """Raise InvalidDeviceError if the context does not have the device."""
-    return context.member(device)
 
 
 # -- wait lists ------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from urasync_l0.buffer import Buffer, buffer_over, create_buffer
 from urasync_l0.entry_points._handles import (
     address,
     close_unused,
-    device_of,
     flags,
     handle,
     live_buffer,
@@ -124,7 +123,7 @@ class BufferEntryPoints:
         native_mem = pointer(native_mem, "native_mem")
         live_buffer(mem)
         if device is not None:
-            device_of(mem.context, device)
+            mem.context.member(device)
         native_mem.value = mem.address
 
     def urMemBufferCreateWithNativeHandle(

@@ -9,7 +9,6 @@ from urasync_l0 import reference_count
 from urasync_l0.buffer import Buffer
 from urasync_l0.entry_points._handles import (
     close_unused,
-    device_of,
     flags,
     handle,
     live_buffer,
@@ -170,7 +169,7 @@ class ProgramEntryPoints:
         if num_devices != len(named):
             raise InvalidSizeError(f"{len(named)} devices are given; {num_devices} are counted.")
         for device in named:
-            device_of(_live_program(program).context, handle(device, "device"))
+            _live_program(program).context.member(handle(device, "device"))
         program.build(options or "")
 
     def urProgramRetain(self, program: Program | None) -> None:

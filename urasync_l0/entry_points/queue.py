@@ -14,7 +14,6 @@ from urasync_l0.descriptors import (
 )
 from urasync_l0.entry_points._handles import (
     close_unused,
-    device_of,
     handle,
     live_context,
     live_queue,
@@ -62,7 +61,7 @@ class QueueEntryPoints:
         queue = pointer(queue, "queue")
         flags = NO_QUEUE_FLAGS if properties is None else checked_flags(properties.flags)
         index = find_in_chain(properties, QueueIndexProperties)
-        device_of(live_context(context), device)
+        live_context(context).member(device)
         queue.value = context.create_queue(
             device, flags=flags, index=None if index is None else index.compute_index
         )
@@ -121,7 +120,7 @@ class QueueEntryPoints:
         flags = NO_QUEUE_FLAGS if wanted is None else checked_flags(wanted.flags)
         live_context(context)
         if device is not None:
-            device_of(context, device)
+            context.member(device)
         desc = find_in_chain(properties, QueueNativeDesc)
         if desc is not None and not desc.native_data:
             raise UnsupportedFeatureError(

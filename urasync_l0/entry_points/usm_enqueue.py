@@ -131,15 +131,10 @@ class UsmEnqueueEntryPoints:
         address(mem, "mem")
         pattern = pointer(pattern, "pattern")
         live_queue(queue)
-        if not 0 < pattern_size <= len(pattern):
-            raise InvalidSizeError(
-                f"The pattern is said to have {pattern_size} bytes; it has {len(pattern)}."
-            )
+        pattern = _cut(pattern, pattern_size)
         _check_room(queue, mem, size)
         waits = wait_list(num_events_in_wait_list, event_wait_list)
-        filled = queue.fill(
-            mem, pattern[:pattern_size], nbytes=size, wait=waits, event=event is not None
-        )
+        filled = queue.fill(mem, pattern, nbytes=size, wait=waits, event=event is not None)
         write_event(event, filled)
 
     def urEnqueueUSMMemcpy(
@@ -185,14 +180,11 @@ class UsmEnqueueEntryPoints:
         address(mem, "mem")
         pattern = pointer(pattern, "pattern")
         live_queue(queue)
-        if not 0 < pattern_size <= len(pattern):
-            raise InvalidSizeError(
-                f"The pattern is said to have {pattern_size} bytes; it has {len(pattern)}."
-            )
+        pattern = _cut(pattern, pattern_size)
         _check_room(queue, mem, pitch * height)
         waits = wait_list(num_events_in_wait_list, event_wait_list)
         filled = queue.fill_2d(
-            mem, pitch, pattern[:pattern_size], width, height, wait=waits, event=event is not None
+            mem, pitch, pattern, width, height, wait=waits, event=event is not None
         )
         write_event(event, filled)
 
@@ -267,6 +259,14 @@ class UsmEnqueueEntryPoints:
             if advice & flag
         ]
         _give_hints(queue, steps, (), event, Command.USM_ADVISE)
+
+
+def _cut(pattern: bytes, pattern_size: int) -> bytes:
+    if not 0 < pattern_size <= len(pattern):
+        raise InvalidSizeError(
+            f"The pattern is said to have {pattern_size} bytes; it has {len(pattern)}."
+        )
+    return pattern[:pattern_size]
 
 
 def _check_hint(queue: Queue, mem: int, size: int) -> None:

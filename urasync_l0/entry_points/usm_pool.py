@@ -10,7 +10,6 @@ from urasync_l0 import reference_count
 from urasync_l0.descriptors import UsmPoolBufferDesc, UsmPoolLimitsDesc, find_in_chain
 from urasync_l0.entry_points._handles import (
     close_unused,
-    device_of,
     flags,
     handle,
     live_context,
@@ -240,7 +239,7 @@ def _pool_of(context: Context | None, device: Device | None, pool: Pool | None) 
     context = handle(context, "context")
     device = handle(device, "device")
     pool = handle(pool, "pool")
-    device_of(live_context(context), device)
+    live_context(context).member(device)
     live_pool(pool)
     if pool.context is not context:
         raise InvalidValueError(f"{pool!r} belongs to another context than {context!r}.")
