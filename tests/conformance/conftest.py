@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from tests.helpers.readback import expect_no_copies
 from tests.helpers.stash import WENT_THROUGH
 from tests.helpers.usm import KINDS, TIMEOUT_NS
 from urasync_l0 import Context, Queue, UsmType
@@ -31,6 +32,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if not config.getoption("--executes-nothing"):
         return
+    expect_no_copies()
     for item in items:
         for mark in item.iter_markers("needs_execution"):
             reason = f"needs execution: {mark.args[0]}"

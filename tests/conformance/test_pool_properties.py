@@ -29,6 +29,7 @@ ZERO = UsmPoolFlag.ZERO_INITIALIZE_BLOCK
 ADVISE = "zeCommandListAppendMemAdvise"
 
 
+@pytest.mark.needs_execution("data is read back")
 @pytest.mark.parametrize("event", [False, True], ids=["no event", "event"])
 def test_zero_initialised_memory_is_zero_each_time(
     queue: Queue, context: Context, kind: UsmType, event: bool

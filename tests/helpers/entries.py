@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import pytest
 
 from tests.helpers.calls import LevelZeroCalls
+from tests.helpers.readback import as_copied
 from urasync_l0 import Context, Device, Event, Pool, Queue, UrError, UrResult, UsmType
 from urasync_l0.adapter import Adapter
 from urasync_l0.descriptors import QueueProperties, UsmDesc, UsmPoolDesc
@@ -151,7 +152,7 @@ class Client:
         """Read memory by a blocking copy."""
         target = bytearray(size)
         self.adapter.urEnqueueUSMMemcpy(queue, True, target, mem, size, 0, None, None)
-        return bytes(target)
+        return as_copied(target)
 
     # -- memory without a queue --------------------------------------------------------------------
 

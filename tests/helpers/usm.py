@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tests.helpers.readback import as_copied
 from urasync_l0 import Allocation, Event, Pool, Queue, UsmType
 from urasync_l0.argument import KINDS as KINDS  # what tests are parametrised by
 
@@ -57,4 +58,4 @@ def read(queue: Queue, source: Any, nbytes: int | None = None) -> bytes:
     target = bytearray(source.nbytes if nbytes is None else nbytes)
     queue.memcpy(target, source, len(target))
     finish(queue)
-    return bytes(target)
+    return as_copied(target)
