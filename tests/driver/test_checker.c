@@ -359,6 +359,60 @@ static void an_event_that_goes_while_it_is_in_use(bool fault) {
     destroy_pool(pool);
 }
 
+// Looks at an event whose list has gone, which was seen before that or not.
+static void outlive(bool fault, void (*look)(ze_event_handle_t event)) {
+    ze_event_pool_handle_t pool = make_pool(1, POOL_TIMESTAMPS);
+    ze_event_handle_t event = make_event(pool, 0);
+    ze_command_list_handle_t list = make_list(IN_ORDER);
+    signal_event(list, event);
+    finish(list);
+    if (!fault) {
+        SUCCESS(ze.zeEventQueryStatus(event));
+    }
+    destroy_list(list);
+    look(event);
+    destroy_event(event);
+    destroy_pool(pool);
+}
+
+static void reset(ze_event_handle_t event) { SUCCESS(ze.zeEventHostReset(event)); }
+
+static void signal_once_more(ze_event_handle_t event) { SUCCESS(ze.zeEventHostSignal(event)); }
+
+static void query_times(ze_event_handle_t event) {
+    ze_kernel_timestamp_result_t times;
+    SUCCESS(ze.zeEventQueryKernelTimestamp(event, &times));
+}
+
+static void use_again(ze_event_handle_t event) {
+    signal_event(a, event); // by a list that is there
+    finish(a);
+    SUCCESS(ze.zeEventHostSynchronize(event, SECONDS_10));
+}
+
+static void a_reset_without_the_list(bool fault) { outlive(fault, reset); }
+
+static void a_host_signal_without_the_list(bool fault) { outlive(fault, signal_once_more); }
+
+static void times_without_the_list(bool fault) {
+    outlive(true, use_again); // no fault
+    outlive(fault, query_times);
+}
+
+static void a_look_without_the_list(bool fault) {
+    ze_event_handle_t event = make_counter_event(ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE);
+    ze_command_list_handle_t list = make_list(IN_ORDER);
+    signal_event(list, event);
+    if (fault) {
+        finish(list);
+    } else {
+        SUCCESS(ze.zeEventHostSynchronize(event, SECONDS_10));
+    }
+    destroy_list(list);
+    SUCCESS(ze.zeEventHostSynchronize(event, SECONDS_10));
+    destroy_event(event);
+}
+
 static const struct {
     const char *name;
     void (*run)(bool fault);
@@ -390,6 +444,18 @@ static const struct {
      {"zeEventHostReset resets event", "zeCommandListAppendWaitOnEvents"}},
     {"a reset of a pending event", a_reset_of_a_pending_event, {"zeEventHostReset", "refers"}},
     {"a reset by another list", a_reset_by_another_list, {"with no order to", "EventReset"}},
+    {"a reset without the list",
+     a_reset_without_the_list,
+     {"zeEventHostReset for event", "an immediate list that was destroyed"}},
+    {"a host signal without the list",
+     a_host_signal_without_the_list,
+     {"zeEventHostSignal for event", "an immediate list that was destroyed"}},
+    {"times without the list",
+     times_without_the_list,
+     {"zeEventQueryKernelTimestamp for event", "an immediate list that was destroyed"}},
+    {"a look without the list",
+     a_look_without_the_list,
+     {"zeEventHostSynchronize for event", "an immediate list that was destroyed"}},
     {"an event that goes", an_event_that_goes_while_it_is_in_use, {"zeEventDestroy", "refers"}},
 };
 

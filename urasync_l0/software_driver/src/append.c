@@ -120,6 +120,9 @@ ze_result_t append_submit(command_list_t *list, command_t *command) {
         }
         return ZE_RESULT_SUCCESS;
     }
+    if (signal != NULL) {
+        checker_signal_appended(list->worker, signal);
+    }
     // Held until it is armed: the command may complete, and let the event go, before that.
     if (arm) {
         event_hold(signal);

@@ -172,6 +172,15 @@ void checker_drop_knowledge(vector_clock_t *knowledge) {
     }
 }
 
+void checker_signal_appended(const worker_t *worker, event_t *event) {
+    if (!checker_is_on) {
+        return;
+    }
+    os_mutex_lock(&mutex);
+    event->order.signaller = worker->number;
+    os_mutex_unlock(&mutex);
+}
+
 // --- Commands -----------------------------------------------------------------------------------
 
 static bool is_forgiven(const worker_t *worker) {
@@ -405,12 +414,29 @@ void checker_host_saw_timeline(const timeline_t *timeline) {
     os_mutex_unlock(&mutex);
 }
 
-void checker_host_saw_event(event_t *event) {
+// The host has seen the signal now, or it does not matter any more.
+static void forget_signaller(entry_t entry, event_t *event) {
+    const uint64_t signaller = event->order.signaller;
+    event->order.signaller = 0;
+    for (uint32_t slot = 1; slot < slot_count && signaller != 0; ++slot) {
+        if (slots[slot].worker != NULL && slots[slot].worker->number == signaller) {
+            return;
+        }
+    }
+    if (signaller != 0) {
+        report("%s for event 0x%" PRIxPTR ", whose signal came from an immediate list that was "
+               "destroyed before anybody saw it: Intel's driver writes to the list now",
+               entry_name(entry), (uintptr_t)event);
+    }
+}
+
+void checker_host_saw_event(entry_t entry, event_t *event) {
     if (!checker_is_on) {
         return;
     }
     const wait_t wait = event_capture(event);
     os_mutex_lock(&mutex);
+    forget_signaller(entry, event);
     if (wait.event != NULL) {
         vector_clock_join(&host, &event->order.signalled);
     } else if (wait.timeline != NULL) {
@@ -425,6 +451,7 @@ void checker_host_signals(entry_t entry, event_t *event) {
         return;
     }
     os_mutex_lock(&mutex);
+    forget_signaller(entry, event);
     step_t *step = host_step(entry);
     vector_clock_copy(&event->order.signalled, &host);
     use_event(event, step, &host, false, "signals");
@@ -449,6 +476,9 @@ static void host_uses(entry_t entry, event_t *event, const char *does) {
 void checker_host_resets(entry_t entry, event_t *event) {
     if (checker_is_on) {
         host_uses(entry, event, "resets");
+        os_mutex_lock(&mutex);
+        forget_signaller(entry, event);
+        os_mutex_unlock(&mutex);
     }
 }
 

@@ -11,8 +11,10 @@
 //
 // Reported: two steps with no order that touch the same bytes, one of them writing; commands on
 // memory that was freed, unmapped or never given; memory that goes back to the system, and events
-// that are reset or destroyed, while a command that uses them is not known complete. After a
-// DEVICE_LOST that a test planned, nothing that was appended before it is looked at any more.
+// that are reset or destroyed, while a command that uses them is not known complete; events that
+// are reset or asked for the first time since their signal when the immediate list that they had it
+// from is destroyed, because Intel's driver then writes to the list. After a DEVICE_LOST that a
+// test planned, nothing that was appended before it is looked at any more.
 
 #ifndef URASYNC_CHECKER_H
 #define URASYNC_CHECKER_H
@@ -39,7 +41,9 @@ typedef struct worker_order {
 } worker_order_t;
 
 // Of a regular event: what whoever waits for it comes after, and who has used it since its reset.
+// Of all: the worker of the immediate list that signals it, until the host has seen that, or 0.
 typedef struct event_order {
+    uint64_t signaller;
     vector_clock_t signalled;
     accesses_t uses; // a reset, signal or destruction is a write, a wait a read
 } event_order_t;
@@ -58,6 +62,8 @@ void checker_worker_destroyed(struct worker *worker); // it has finished, and it
 // At the append: what the host knows now. NULL when the checker is off.
 vector_clock_t *checker_host_knowledge(void);
 void checker_drop_knowledge(vector_clock_t *knowledge);
+// Before the command can run.
+void checker_signal_appended(const struct worker *worker, struct event *event);
 // Around a command, on its worker's thread. `list` is the regular list that it stands in, or 0.
 void checker_command_begins(struct worker *worker, struct command *command, uint64_t list,
                             uint64_t place);
@@ -73,7 +79,7 @@ void checker_place_reached(struct worker *worker, struct timeline *timeline, uin
 
 void checker_host_saw_worker(const struct worker *worker);
 void checker_host_saw_timeline(const struct timeline *timeline); // of a worker
-void checker_host_saw_event(struct event *event);
+void checker_host_saw_event(entry_t entry, struct event *event);
 void checker_host_signals(entry_t entry, struct event *event);
 void checker_host_resets(entry_t entry, struct event *event);
 void checker_event_destroyed(entry_t entry, struct event *event);

@@ -236,7 +236,7 @@ ze_result_t ZE_APICALL zeEventQueryStatus(ze_event_handle_t hEvent) {
     if (!event_is_complete((event_t *)hEvent)) {
         return ZE_RESULT_NOT_READY;
     }
-    checker_host_saw_event((event_t *)hEvent);
+    checker_host_saw_event(this_entry, (event_t *)hEvent);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -247,7 +247,7 @@ ze_result_t ZE_APICALL zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t
     const bool over =
         timeout == 0 ? event_is_complete(event) : event_wait(event, os_deadline(timeout));
     if (over) {
-        checker_host_saw_event(event);
+        checker_host_saw_event(this_entry, event);
     }
     return over ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }

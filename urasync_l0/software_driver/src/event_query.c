@@ -4,14 +4,15 @@
 
 #include "event_pool.h"
 
-static ze_result_t timestamp(event_t *event, ze_kernel_timestamp_result_t *result) {
+static ze_result_t timestamp(entry_t this_entry, event_t *event,
+                             ze_kernel_timestamp_result_t *result) {
     if (!event->timestamps) {
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     if (!event_is_complete(event)) {
         return ZE_RESULT_NOT_READY;
     }
-    checker_host_saw_event(event);
+    checker_host_saw_event(this_entry, event);
     const ze_kernel_timestamp_data_t data = {.kernelStart = atomic_load(&event->start),
                                              .kernelEnd = atomic_load(&event->end)};
     *result = (ze_kernel_timestamp_result_t){.global = data, .context = data};
@@ -23,7 +24,7 @@ ze_result_t ZE_APICALL zeEventQueryKernelTimestamp(ze_event_handle_t hEvent,
     ENTER(zeEventQueryKernelTimestamp);
     CHECK_HANDLE(hEvent, KIND_EVENT);
     CHECK_POINTER(dstptr);
-    return timestamp((event_t *)hEvent, dstptr);
+    return timestamp(this_entry, (event_t *)hEvent, dstptr);
 }
 
 // One packet an event. Times of the host's clock are not offered, as the device's flags say.
@@ -43,7 +44,8 @@ ze_result_t ZE_APICALL zeEventQueryKernelTimestampsExt(
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     }
     CHECK_POINTER(pResults->pKernelTimestampsBuffer);
-    const ze_result_t result = timestamp((event_t *)hEvent, pResults->pKernelTimestampsBuffer);
+    const ze_result_t result =
+        timestamp(this_entry, (event_t *)hEvent, pResults->pKernelTimestampsBuffer);
     if (result == ZE_RESULT_SUCCESS) {
         *pCount = 1;
     }
