@@ -371,6 +371,7 @@ class CommandList(ABC):
                 mark = None
             if mark is None and not context.lost:
                 return False
+            context.see_signals(self.device, order)
             with order.lock:
                 if mark is None or (order.sequence == mark.number and not self._waiting):
                     self.is_lost = mark is None

@@ -159,13 +159,20 @@ class PoolEvents(EventSource):
                 continue
             event.waiters.clear()
             try:
-                with self.loss:
-                    ze_event.host_reset(event.handle)
+                self._reset(event)
             except BaseException:
                 with self.lock:
                     self._awaited.append(event)
                 raise
-            self._ready.append(event)
+
+    def _reset(self, event: PoolEvent) -> None:
+        """Make an event ready again; one that may not be reset is destroyed."""
+        if event.is_unseen:
+            self._destroy(event)
+            return
+        with self.loss:
+            ze_event.host_reset(event.handle)
+        self._ready.append(event)
 
     def _wait_for_oldest(self) -> None:
         """Wait a moment for what holds up the oldest event."""
@@ -175,8 +182,13 @@ class PoolEvents(EventSource):
             head = line[0] if line else None
         if awaited is not None:
             awaited.ask_waiters(PATIENCE_NS)
-        if head is not None and head.wait(PATIENCE_NS):
+        if head is not None and not head.mark.is_complete() and head.wait(PATIENCE_NS):
             head.mark.order.domain.complete(head.mark)
+
+    def see_signals(self, order: QueueOrder) -> None:
+        """As for every source; and no reset is under way while the list is destroyed."""
+        with self._recycling:
+            super().see_signals(order)
 
     def close(self) -> None:
         """Destroy the events and their pools; the context ends and no queue is left."""

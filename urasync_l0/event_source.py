@@ -52,7 +52,7 @@ class NativeEvent:
     goes back to its source when the last of them releases it.
     """
 
-    __slots__ = ("_holders", "first", "handle", "is_new", "mark", "queued", "source")
+    __slots__ = ("_holders", "first", "handle", "is_new", "is_unseen", "mark", "queued", "source")
 
     mark: Mark
     """Where the signal stands; set when it is appended."""
@@ -67,14 +67,24 @@ class NativeEvent:
         self.source = source
         self.handle = handle
         self.is_new = True
+        self.is_unseen = False
         self.first = None
         self._holders = 1
 
     def take(self) -> NativeEvent:
         """Begin to serve another signal. The event is back at its source, and nobody holds it."""
         self.is_new = False
+        self.is_unseen = False
         self._holders = 1
         return self
+
+    def see_signal_of(self, order: QueueOrder) -> None:
+        """Ask for the signal if it is the queue's; `EventSource.see_signals` says why."""
+        mark = getattr(self, "mark", None)  # there is none before the first signal
+        if mark is not None and mark.order is order:
+            self.is_unseen = True
+            with suppress(UrError):  # of a lost device nothing is seen
+                self.is_unseen = not self.query()
 
     def hold(self) -> bool:
         """Keep the event from serving another signal until `release`; False if nobody holds it."""
@@ -193,6 +203,16 @@ class EventSource(ABC):
     @abstractmethod
     def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
         """Note that command ``number`` of another queue waits for the event's signal."""
+
+    def see_signals(self, order: QueueOrder) -> None:
+        """Let the driver see the signals of a queue that is complete, before its list is destroyed.
+
+        Intel's driver keeps in an event the list that signals it, until it has seen the signal; a
+        reset, and the first look at the signal, write to that list. An event whose signal it does
+        not even see now, as without hardware, is not reset or looked at any more.
+        """
+        for event in tuple(self._all):
+            event.see_signal_of(order)
 
     def recycle(self) -> None:  # noqa: B027  most sources have nothing to do
         """Make events ready again whose time has come. A little work; the caller holds no lock."""

@@ -169,6 +169,13 @@ class NativeContext:
             if source is not None:
                 source.recycle()
 
+    def see_signals(self, device: Device, order: QueueOrder) -> None:
+        """Let the driver see the signals of a device's queue before its list is destroyed."""
+        for timestamps in (False, True):
+            source = self._events.get((device, timestamps))
+            if source is not None:
+                source.see_signals(order)
+
     def find_event(self, event: EventHandle) -> NativeEvent | None:
         """What stands for a native event here, if the context is to destroy it."""
         for source in (*list(self._events.values()), self.foreign_events):

@@ -7,10 +7,12 @@ import pytest
 
 from tests.helpers.gates import hold
 from tests.helpers.usm import MIB, TIMEOUT_NS, finish
-from urasync_l0 import Allocation, Event, Queue
+from urasync_l0 import Allocation, Context, Event, Queue
 from urasync_l0.event import PoolEvent
+from urasync_l0.native_context import NativeContext
 from urasync_l0.pool import QueueOrder
 from urasync_l0.software_driver.controls import Controls
+from urasync_l0.ze import event as ze_event
 from urasync_l0.ze.handles import handle_value
 
 Work = Callable[[Queue, Queue, Allocation], object]
@@ -116,3 +118,43 @@ def test_an_event_that_is_reset_too_early(
     reports = controls.take_reports()
     resets = any("zeEventHostReset resets event" in report for report in reports)
     assert resets == (adapter == "legacy" and not known), reports
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["unseen", "seen"])
+def test_an_event_that_outlives_its_list(
+    controls: Controls, context: Context, adapter: str, monkeypatch: pytest.MonkeyPatch, seen: bool
+) -> None:
+    """Intel's driver writes to the list that signalled an event when it first sees the signal."""
+    if not seen:
+        monkeypatch.setattr(NativeContext, "see_signals", lambda *_: None)
+    queue = context.create_queue()
+    event = queue.record()
+    native = event.hold()
+    finish(queue)
+    queue.close()
+    assert event.is_complete()
+    assert ze_event.query_status(native.handle), "whoever has the native handle may ask, too"
+    native.release()
+    event.release()
+    reports = controls.take_reports()
+    outlived = [report for report in reports if "list that was destroyed" in report]
+    assert len(reports) == len(outlived)
+    assert bool(outlived) == (not seen)
+
+
+def test_events_of_a_list_that_is_gone_serve_again(
+    controls: Controls, context: Context, queue: Queue
+) -> None:
+    """They are reset, having been seen; no queue that goes takes its events along."""
+    counts = []
+    for _ in range(3):
+        with context.create_queue() as short_lived:
+            events = [short_lived.record() for _ in range(10)]
+        for event in events:
+            event.release()
+        for _ in range(20):
+            queue.record().release()
+            finish(queue)
+        counts.append(controls.live_objects()["event"])
+    assert counts[1] == counts[2], counts
+    assert controls.take_reports() == []
