@@ -6,6 +6,7 @@ from urasync_l0 import watch_settings  # noqa: F401  does what the environment a
 from urasync_l0.adapter import adapter_names
 from urasync_l0.allocation import Allocation
 from urasync_l0.context import Context
+from urasync_l0.current_pool import use_pool
 from urasync_l0.default_context import default_context
 from urasync_l0.device import Device
 from urasync_l0.enums import Command, EventStatus, ExecutionInfo, QueueFlag, UsmPoolFlag, UsmType
@@ -96,6 +97,7 @@ __all__ = [
     "serve_pools",
     "stop_serving_pools",
     "take_snapshot",
+    "use_pool",
     "write_snapshot",
     "write_snapshot_at_exit",
     "write_snapshot_on_signal",

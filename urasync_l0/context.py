@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 from urasync_l0.adapter import find_adapter
 from urasync_l0.allocation import Allocation
 from urasync_l0.argument import checked_instance
+from urasync_l0.current_pool import CurrentPool
 from urasync_l0.device import Device, distinct_handles, memory_position, with_parts
 from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.enums import NO_POOL_FLAGS, UsmPoolFlag, UsmType
@@ -46,7 +47,7 @@ from urasync_l0.usm_memory import (
     choose_expanding_segments,
     heap_sources,
 )
-from urasync_l0.usm_pool import CurrentPool, Pool, checked_size
+from urasync_l0.usm_pool import Pool, checked_size
 from urasync_l0.ze import context as ze_context
 from urasync_l0.ze import loader
 from urasync_l0.ze.handles import ContextHandle, handle_value

@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 from urasync_l0.allocation import Allocation, ContextAllocation, DroppedContextAllocation
 from urasync_l0.argument import checked_instance, checked_kind
+from urasync_l0.current_pool import CurrentPool
 from urasync_l0.device import Device
 from urasync_l0.enums import UsmType
 from urasync_l0.native_context import NativeContext
@@ -24,7 +25,7 @@ from urasync_l0.pool import GRANULE, Block, HeapKey
 from urasync_l0.pool import Pool as PoolCore
 from urasync_l0.result import InvalidValueError
 from urasync_l0.usm_memory import ALIGNMENT, HOST_INDEX
-from urasync_l0.usm_pool import CurrentPool, Pool
+from urasync_l0.usm_pool import Pool
 from urasync_l0.wait_list import NO_WAITS
 from urasync_l0.ze.command_list import INFINITE
 
@@ -89,8 +90,9 @@ class UsmContext(ABC):
     # -- the current pool --------------------------------------------------------------------------
 
     def current_pool(self, device: Device | int | None = None) -> Pool:
-        """The pool that serves what names none on a device, by default the first."""
-        return self.current_of(self.member(device)).pool
+        """The pool that serves what names none on a device, by default the first: that of
+        `use_pool` where the caller is in such a block, else that of `set_current_pool`."""
+        return self.current_of(self.member(device)).chosen()
 
     def set_current_pool(self, pool: Pool, device: Device | int | None = None) -> None:
         """Let a pool serve the device and shared memory of a device for all who name none.
@@ -115,11 +117,10 @@ class UsmContext(ABC):
         for kind in (UsmType.DEVICE, UsmType.SHARED):
             checked.require(cast("Context", self), (kind, position), chosen)
         current = self.current_of(chosen)
-        before = current.pool
-        current.pool = pool
+        before = current.exchange(pool)
         # Looked at only now: whoever closes it from here on finds it to be current.
         if pool.core.is_closed:
-            current.pool = current.default if before.core.is_closed else before
+            current.replace(pool, current.default if before.core.is_closed else before)
             raise InvalidValueError(f"{pool!r} is closed and cannot serve a device.")
 
     # -- allocate and free -------------------------------------------------------------------------
@@ -228,7 +229,7 @@ class UsmContext(ABC):
         elif device is None:
             pool = self.host_pool
         else:
-            pool = self.current_of(device).pool
+            pool = self.current_of(device).chosen()
         block = self._usm_alloc(key, device, nbytes, pool, alignment)
         if device is not None and pool.device is None:
             self.note_device(block, device)

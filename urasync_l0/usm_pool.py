@@ -27,16 +27,6 @@ KEEP_EVERYTHING = 2**64 - 1
 """A release threshold, in bytes, that lets a pool keep all its memory at synchronisations."""
 
 
-class CurrentPool:
-    """Which pool serves the allocations on a device that name none."""
-
-    __slots__ = ("default", "pool")
-
-    def __init__(self, default: Pool) -> None:
-        self.default = default
-        self.pool = default
-
-
 class _PoolFinalizer(Finalizer):
     __slots__ = ("core",)
     core: PoolCore
@@ -229,8 +219,7 @@ class Pool:
     def leave_current(self) -> None:
         """Where this is the current pool of a device, let the default be so again."""
         for current in list(self.context.current_pools.values()):
-            if current.pool is self:
-                current.pool = current.default
+            current.replace(self, current.default)
 
     def __enter__(self) -> Pool:
         return self

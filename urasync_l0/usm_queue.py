@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urasync_l0.allocation import Allocation, DroppedAllocation
 from urasync_l0.argument import checked_instance, checked_kind
 from urasync_l0.command_list import CommandList
+from urasync_l0.current_pool import CurrentPool
 from urasync_l0.device import Device
 from urasync_l0.enums import Command, UsmType
 from urasync_l0.event_source import NativeEvent
@@ -27,7 +28,7 @@ from urasync_l0.result import (
 )
 from urasync_l0.transfer import Advise, Fill
 from urasync_l0.usm_memory import HOST_INDEX
-from urasync_l0.usm_pool import CurrentPool, Pool
+from urasync_l0.usm_pool import Pool
 from urasync_l0.wait_list import NO_WAITS, WaitList, resolve
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ class UsmQueue:
             self._attend()
         _, key, current, command = route
         if pool is None:
-            chosen = current.pool
+            chosen = current.chosen()
             core = chosen.core
         else:
             chosen = pool
@@ -231,7 +232,7 @@ class UsmQueue:
             block = core.allocate(self.order, key, nbytes, waits.marks)
             native = self.prepare(chosen, route.kind, block, nbytes, waits, event)
         except InvalidValueError:
-            if pool is not None or current.pool is chosen:
+            if pool is not None or current.chosen() is chosen:
                 raise
             # Closed since we looked: who names no pool gets the one that is current by now.
             return self._hand_out(route, nbytes, None, wait, event)
