@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from urasync_l0.enums import UsmType
 from urasync_l0.native_context import AllocationFinalizer, NativeContext
+from urasync_l0.not_copied import not_copied
 from urasync_l0.pool import QueueOrder
 from urasync_l0.result import (
     InvalidMemObjectError,
@@ -153,6 +154,8 @@ class Allocation:
         finalizer = native.live.get(self.ptr)
         if finalizer is not None:  # else another thread has just closed the context
             finalizer.run(native)
+
+    __reduce_ex__ = not_copied("Copy its bytes to the host with Queue.memcpy.")
 
     def __enter__(self) -> Allocation:
         return self

@@ -18,6 +18,7 @@ from urasync_l0.allocation import DroppedContextAllocation
 from urasync_l0.device import distinct_handles
 from urasync_l0.enums import Command, MapFlag, MemFlag, UsmType
 from urasync_l0.native_context import Finalizer, NativeContext
+from urasync_l0.not_copied import not_copied
 from urasync_l0.pool import Block, QueueOrder
 from urasync_l0.result import (
     InvalidMemObjectError,
@@ -138,6 +139,8 @@ class Buffer:
         self._mapped: dict[int, list[HostPart]] = {}
         self._lock = threading.Lock()
         self._is_closed = False
+
+    __reduce_ex__ = not_copied("Copy its bytes to the host.")
 
     def __repr__(self) -> str:
         state = ", closed" if self._is_closed else ""

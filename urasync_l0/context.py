@@ -26,6 +26,7 @@ from urasync_l0.native_context import (
     NativeContext,
     native_shares,
 )
+from urasync_l0.not_copied import not_copied
 from urasync_l0.open_contexts import note_closed, note_open, open_contexts
 from urasync_l0.peer_access import PeerContext, grants_of
 from urasync_l0.platform import default_platform
@@ -417,6 +418,8 @@ class Context(QueueContext, UsmContext, PeerContext):
         if closed:
             note_closed(self.native)
         return closed
+
+    __reduce_ex__ = not_copied("Make another there.")
 
     def __enter__(self) -> Context:
         return self

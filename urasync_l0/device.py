@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from urasync_l0.device_clock import DeviceClock
 from urasync_l0.enums import DevicePartition
+from urasync_l0.not_copied import not_copied
 from urasync_l0.result import UnsupportedFeatureError
 from urasync_l0.ze import device as ze_device
 from urasync_l0.ze import device_properties as ze_properties
@@ -98,6 +99,8 @@ class Device:
             self.compute_slices = tuple(
                 Device(handle, place, platform, self, place) for place in range(queues)
             )
+
+    __reduce_ex__ = not_copied("Send its path or uuid, and look it up there.")
 
     def __repr__(self) -> str:
         return f"Device({self.path}, {self.name!r}, {self.total_memory} bytes)"

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 
 from urasync_l0.device import Device
+from urasync_l0.not_copied import not_copied
 from urasync_l0.result import DeviceNotFoundError
 from urasync_l0.ze import device as ze_device
 from urasync_l0.ze import driver as ze_driver
@@ -41,6 +42,8 @@ class Platform:
             for index, device in enumerate(ze_device.get_devices(handle))
         )
         self.composites = tuple(self._composites())
+
+    __reduce_ex__ = not_copied("Every process finds its own.")
 
     def __repr__(self) -> str:
         major, minor = self.api_version

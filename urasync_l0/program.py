@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urasync_l0.argument import checked_bytes, checked_instance
 from urasync_l0.device import distinct_handles
 from urasync_l0.native_context import Finalizer, NativeContext
+from urasync_l0.not_copied import not_copied
 from urasync_l0.result import InvalidOperationError, InvalidProgramError, InvalidValueError, UrError
 from urasync_l0.ze import module as ze_module
 from urasync_l0.ze.handles import DeviceHandle, KernelHandle, ModuleHandle, handle_value
@@ -98,6 +99,8 @@ class Program:
         self._lock = threading.Lock()
         self._modules: dict[int, NativeModule] = {}
         self._is_closed = False
+
+    __reduce_ex__ = not_copied("Send its spirv and options.")
 
     def __repr__(self) -> str:
         state = ", closed" if self._is_closed else "" if self._modules else ", not built"
@@ -197,6 +200,8 @@ class Kernel:
         with program.context.native.loss:
             self.argument_count = ze_module.argument_count(first.handle)
         self._is_closed = False
+
+    __reduce_ex__ = not_copied("Send its program and name.")
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name!r}{', closed' if self._is_closed else ''}>"

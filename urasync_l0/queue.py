@@ -12,6 +12,7 @@ from urasync_l0.command_list import CommandList, Transfer
 from urasync_l0.enums import Command, QueueFlag
 from urasync_l0.launch import Launch, argument, plan_launch
 from urasync_l0.native_context import Finalizer, NativeContext
+from urasync_l0.not_copied import not_copied
 from urasync_l0.program import Kernel
 from urasync_l0.recorded_event import Event
 from urasync_l0.rectangle import Region, Rows, check_region
@@ -410,6 +411,8 @@ class Queue(UsmQueue):
             self.native.unwatch(self._finalizer)
             self._attention = (self._finalizer,)
         return closed
+
+    __reduce_ex__ = not_copied("Make another with Context.create_queue.")
 
     def __enter__(self) -> Queue:
         return self

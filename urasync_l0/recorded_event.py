@@ -11,6 +11,7 @@ from urasync_l0.event_profile import EventProfile
 from urasync_l0.event_source import NativeEvent
 from urasync_l0.event_watcher import Callback
 from urasync_l0.native_context import Finalizer, NativeContext
+from urasync_l0.not_copied import not_copied
 from urasync_l0.pool import Mark
 from urasync_l0.result import (
     DeviceLostError,
@@ -79,6 +80,8 @@ class Event:
         observer = context.registry.observer
         if observer is not None:
             observer.signalled(self.mark)
+
+    __reduce_ex__ = not_copied("Wait for it here.")
 
     def __repr__(self) -> str:
         if self._native is None:

@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from urasync_l0 import argument
 from urasync_l0.enums import UsmType
+from urasync_l0.not_copied import not_copied
 from urasync_l0.numbering import number_of
 from urasync_l0.pool import Block, HeapKey, Mark, QueueOrder
 from urasync_l0.pool.observer import observe_registries
@@ -80,6 +81,12 @@ class Recording:
         self._writer = writer
         self._kind = kind
         self._depth = tracebacks
+
+    __reduce_ex__ = not_copied("Send its trace.")
+
+    def __repr__(self) -> str:
+        trace = "" if self._writer is None else f", trace {self._writer.path}"
+        return f"Recording({'on' if self.is_on else 'stopped'}, {len(self.origins)} blocks{trace})"
 
     def __enter__(self) -> Self:
         return self

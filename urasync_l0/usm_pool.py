@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urasync_l0.device import Device
 from urasync_l0.enums import NO_POOL_FLAGS, UsmPoolFlag, UsmType
 from urasync_l0.native_context import Finalizer, NativeContext
+from urasync_l0.not_copied import not_copied
 from urasync_l0.pool import HeapKey, PoolStatistics
 from urasync_l0.pool import Pool as PoolCore
 from urasync_l0.result import (
@@ -220,6 +221,8 @@ class Pool:
         """Where this is the current pool of a device, let the default be so again."""
         for current in list(self.context.current_pools.values()):
             current.replace(self, current.default)
+
+    __reduce_ex__ = not_copied("Make another with Context.create_pool; statistics() can be sent.")
 
     def __enter__(self) -> Pool:
         return self

@@ -9,6 +9,7 @@ from urasync_l0 import last_error, reference_count
 from urasync_l0.entry_points._handles import handle, pointer
 from urasync_l0.enums import AdapterInfo, Backend
 from urasync_l0.info import ENUMERATION, UINT32, InfoTable, Property
+from urasync_l0.not_copied import not_copied
 from urasync_l0.out import check_list, write_list
 from urasync_l0.result import UrResult
 
@@ -30,6 +31,13 @@ _INFO: InfoTable[Adapter] = InfoTable(
 
 class AdapterEntryPoints:
     """``urAdapter…``; the adapter that they tell of is the object itself."""
+
+    name: str
+
+    __reduce_ex__ = not_copied("Send its name, and use find_adapter there.")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
 
     def urAdapterGet(
         self,
