@@ -12,6 +12,7 @@ VENV := .venv
 VENV_PYTHON := $(VENV)/bin/python
 RUNTIME := $(VENV)/.runtime-packages
 DEVELOPMENT := $(VENV)/.development-packages
+DOCUMENTATION := $(VENV)/.documentation-packages
 BUILT := $(VENV)/.built
 
 # What the compiled parts are made from.
@@ -24,14 +25,14 @@ C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/pool/compiled/*.[ch] 
 	urasync_l0/software_driver/*/*.[ch] \
 	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/driver/fuzz/*.[ch] tests/ur_library/client/*.[ch] \
 	benchmarks/ur_client/*.[ch] tests/intel/client/*.[ch] tests/intel/client/*/*.[ch])
-PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests packaging/*.py *_build.py setup.py)
+PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests examples docs/conf.py packaging/*.py *_build.py setup.py)
 # The tool's code has another name when installed; type checkers need to see it under that.
-TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmarks tests \
+TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmarks tests examples docs/conf.py \
 	packaging/*.py *_build.py setup.py)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo build test lint test-driver sanitize test-new-headers test-intel bench-intel test-free-threaded test-ur-loader test-sycl bench soak fuzz clean system-packages
+.PHONY: help demo build test lint docs test-driver sanitize test-new-headers test-intel bench-intel test-free-threaded test-ur-loader test-sycl bench soak fuzz clean system-packages
 
 help:
 	@echo 'make demo              build, then replay the recorded traces on the software driver'
@@ -45,6 +46,7 @@ help:
 	@echo 'make test-ur-loader    a C client of the UR adapter libraries under the libur_loader of PyPI'
 	@echo 'make test-sycl         a SYCL program, dpctl of PyPI, on the UR adapter libraries (large downloads)'
 	@echo 'make lint              ruff, mypy and clang-format'
+	@echo 'make docs              guide and reference as web pages, build/docs; every warning is an error'
 	@echo 'make fuzz              coverage-guided fuzzing of what is parsed in C; needs clang (CLANG=clang-14)'
 	@echo 'make soak              random operations of many threads under the checker; SOAK_SECONDS=3600'
 	@echo 'make bench             times of calls, traces and more, as a table; DRIVER=system is a GPU'
@@ -66,6 +68,10 @@ lint: $(BUILT) $(DEVELOPMENT)
 	$(VENV)/bin/ruff format --check $(PYTHON_PLACES)
 	$(VENV)/bin/mypy $(TYPED_PLACES)
 	$(VENV)/bin/clang-format --dry-run -Werror $(C_FILES)
+
+docs: $(BUILT) $(DOCUMENTATION)
+	$(VENV_PYTHON) -m sphinx -q -W --keep-going -b html -c docs . build/docs
+	@echo 'build/docs/docs/index.html is the first page'
 
 test-driver: $(BUILT)
 	$(MAKE) -C tests/driver test PYTHON=$(abspath $(VENV_PYTHON))
@@ -154,4 +160,8 @@ $(BUILT): $(SOURCES) $(RUNTIME) | system-packages
 
 $(DEVELOPMENT): pyproject.toml | $(BUILT)
 	$(INSTALL) --editable '.[dev]'
+	@touch $@
+
+$(DOCUMENTATION): pyproject.toml | $(BUILT)
+	$(INSTALL) --editable '.[docs]'
 	@touch $@

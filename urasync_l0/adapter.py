@@ -53,14 +53,14 @@ EventList: TypeAlias = "Sequence[Event | None] | None"
 """A wait list; None is the null pointer, which goes with a count of 0."""
 
 HostMemory: TypeAlias = int | bytes | bytearray | memoryview
-"""What a copy reads or writes: an address, or a Python buffer, kept until the copy is done."""
+"""An address, or a Python buffer, which is kept until the copy from or to it is done."""
 
 
 RectOffset: TypeAlias = tuple[int, int, int]
-"""Where a region begins: bytes into a row, rows, and slices."""
+"""The bytes into a row, the rows and the slices at which a region begins."""
 
 RectRegion: TypeAlias = tuple[int, int, int]
-"""How large it is: bytes of a row, rows, and slices."""
+"""The bytes of each row, the rows and the slices of a region."""
 
 
 class Adapter(Protocol):

@@ -89,8 +89,10 @@ class HostPart(NamedTuple):
 
     Attributes
     ----------
-    offset, nbytes
-        Which part.
+    offset
+        Where the part begins in the buffer.
+    nbytes
+        Its size.
     is_written
         Whether the host may change it.
     staging
@@ -110,8 +112,10 @@ class Buffer:
     ----------
     context
         The context that it belongs to.
-    address, nbytes
-        Where it is.
+    address
+        Where it begins.
+    nbytes
+        Its size.
     is_host
         Whether the host can use it at its address.
     access

@@ -20,11 +20,8 @@ def default_context(adapter: str = "v2") -> Context:
     """The process's shared context of an adapter, on all devices; made at the first call.
 
     It lives until the interpreter ends or somebody closes it; then the next call makes another. A
-    forked child gets one of its own, if its driver allows that. Any thread may call.
-
-    Raises
-    ------
-    As `Context`.
+    forked child gets one of its own, if its driver allows that. Any thread may call. Errors are
+    those of `Context`.
     """
     with _lock:
         context = _contexts.get(adapter)

@@ -182,10 +182,14 @@ class UsmPoolBufferDesc(Descriptor):
 
     Attributes
     ----------
-    mem, size
-        The address and bytes of an allocation of the context.
-    mem_type, device
-        Its kind, and the device that it belongs to; None for host memory.
+    mem
+        The address of an allocation of the context.
+    size
+        Its bytes.
+    mem_type
+        Its kind.
+    device
+        The device that it belongs to; None for host memory.
     """
 
     stype: ClassVar = StructureType.USM_POOL_BUFFER_DESC

@@ -118,7 +118,7 @@ class Device:
 
     @property
     def native_value(self) -> int:
-        """The native handle as a number: equal for devices that share their memory."""
+        """The native handle as a number, equal for devices that share their memory."""
         return handle_value(self.handle)
 
     @property
@@ -238,7 +238,7 @@ class Device:
 
     @cached_property
     def queue_ordinal(self) -> int:
-        """The number of the queue group that our queues use: the first that computes and copies.
+        """The number of the first queue group that computes and copies, which our queues use.
 
         Raises
         ------

@@ -15,10 +15,14 @@ class EventProfile:
 
     Attributes
     ----------
-    queued, submit
-        When the host enqueued it; commands are submitted at once.
-    start, end
-        When the device began and ended it; of a command of several steps, the first and the last.
+    queued
+        When the host enqueued it.
+    submit
+        The same: commands are submitted at once.
+    start
+        When the device began it, or the first of several steps.
+    end
+        When the device ended it, or the last of several steps.
     complete
         The same as the end: a command starts no others.
     """

@@ -51,7 +51,7 @@ class Platform:
 
     @property
     def version_text(self) -> str:
-        """The driver's version in words: its major, minor and build numbers."""
+        """The driver's major, minor and build numbers, with dots between."""
         number = self.driver_version
         return f"{number >> 24}.{number >> 16 & 0xFF}.{number & 0xFFFF}"
 

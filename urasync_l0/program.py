@@ -84,8 +84,10 @@ class Program:
         The context that it belongs to.
     spirv
         The program.
-    options, log
-        What it was built with, and what the compiler said.
+    options
+        What it was built with.
+    log
+        What the compiler said.
     """
 
     def __init__(self, context: Context, spirv: bytes) -> None:

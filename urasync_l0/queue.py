@@ -50,8 +50,10 @@ class Queue(UsmQueue):
 
     Attributes
     ----------
-    context, device
-        What it belongs to.
+    context
+        The context that it belongs to.
+    device
+        The device that it is on.
     id
         A number that no other queue of the process has or had.
     """

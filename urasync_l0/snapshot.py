@@ -45,16 +45,22 @@ class BlockSnapshot:
 
     Attributes
     ----------
-    requested : what the caller asked for; 0 unless in use.
-    queue : id of the queue that allocated a block in use, or freed a pending one; None where the
+    requested
+        What the caller asked for; 0 unless in use.
+    queue
+        Id of the queue that allocated a block in use, or freed a pending one; None where the
         host did so itself, and for idle blocks.
-    stamp : of a pending block, the number of a command of its queue: when the queue is known to
+    stamp
+        Of a pending block, the number of a command of its queue: when the queue is known to
         have completed that one, the block is idle. A free is no command, so this is the number of
         the first command given after it; or a later one, if another thread freed meanwhile. 0 of
         other blocks.
-    age : how many allocations the pool has made since this one; None unless in use.
-    seconds : since the allocation; None unless a recording was on.
-    traceback : innermost frame first; empty unless a recording kept them.
+    age
+        How many allocations the pool has made since this one; None unless in use.
+    seconds
+        Since the allocation; None unless a recording was on.
+    traceback
+        Innermost frame first; empty unless a recording kept them.
     """
 
     address: int
@@ -79,12 +85,18 @@ class SegmentSnapshot:
 
     Attributes
     ----------
-    device : index of the device in its context; None for host memory.
-    page_size : the step in which memory is mapped; 0 when all is one allocation of the driver.
-    is_pooled : False for an allocation that is too large for its pool and has its own memory.
-    is_owned : False for memory of the user that a pool was made in.
-    regions : start and end of each mapped stretch.
-    blocks : in the order of addresses; empty when the snapshot was taken without.
+    device
+        Index of the device in its context; None for host memory.
+    page_size
+        The step in which memory is mapped; 0 when all is one allocation of the driver.
+    is_pooled
+        False for an allocation that is too large for its pool and has its own memory.
+    is_owned
+        False for memory of the user that a pool was made in.
+    regions
+        Start and end of each mapped stretch.
+    blocks
+        In the order of addresses; empty when the snapshot was taken without.
     """
 
     kind: Kind
@@ -120,9 +132,12 @@ class PoolSnapshot:
 
     Attributes
     ----------
-    id : a number that no other pool of the process has or had.
-    maximum_size : 0 is no limit.
-    allocation : number of the latest allocation.
+    id
+        A number that no other pool of the process has or had.
+    maximum_size
+        0 is no limit.
+    allocation
+        Number of the latest allocation.
     """
 
     id: int
@@ -142,11 +157,16 @@ class QueueSnapshot:
 
     Attributes
     ----------
-    device : index of the device in its context; None if that is not known.
-    sequence : how many commands were appended.
-    completed : the number up to which they are known to have finished.
-    markers : numbers of the markers that the pools placed and nobody has seen complete.
-    clock : for other queues, the number up to which this queue runs after them.
+    device
+        Index of the device in its context; None if that is not known.
+    sequence
+        How many commands were appended.
+    completed
+        The number up to which they are known to have finished.
+    markers
+        Numbers of the markers that the pools placed and nobody has seen complete.
+    clock
+        For other queues, the number up to which this queue runs after them.
     """
 
     id: int
@@ -184,10 +204,14 @@ class HistoryEntry:
 
     Attributes
     ----------
-    nanoseconds : since the recording began.
-    traceback : of an allocation, innermost frame first.
-    kind : None in snapshots of versions that did not note it.
-    device : index of the device in its context; None for host memory.
+    nanoseconds
+        Since the recording began.
+    traceback
+        Of an allocation, innermost frame first.
+    kind
+        None in snapshots of versions that did not note it.
+    device
+        Index of the device in its context; None for host memory.
     """
 
     nanoseconds: int
@@ -207,9 +231,12 @@ class Snapshot:
 
     Attributes
     ----------
-    seconds : when it was taken, in seconds since the epoch.
-    has_blocks : whether segments list their blocks.
-    history : what a recording saw last, oldest first.
+    seconds
+        When it was taken, in seconds since the epoch.
+    has_blocks
+        Whether segments list their blocks.
+    history
+        What a recording saw last, oldest first.
     """
 
     pid: int
@@ -246,7 +273,7 @@ class Snapshot:
 
     @staticmethod
     def from_json(text: str | bytes, source: str = "snapshot") -> Snapshot:
-        """Read the JSON form; `source` is what errors call it.
+        """Read the JSON form; ``source`` is what errors call it.
 
         Raises
         ------

@@ -39,8 +39,10 @@ class FoundAllocation(NamedTuple):
 
     Attributes
     ----------
-    base, nbytes
-        Where the allocation begins, and the size that was asked for, in bytes.
+    base
+        Where the allocation begins.
+    nbytes
+        The size that was asked for, in bytes.
     kind
         DEVICE, SHARED or HOST.
     device

@@ -193,13 +193,13 @@ class Pool:
     def close(self) -> None:
         """Refuse new allocations; the rest goes when its last allocation is freed and complete.
 
+        A device whose current pool this was goes back to its default. On a lost device the memory
+        goes with the context, and it is no error that it cannot go before.
+
         Raises
         ------
         InvalidValueError
             If the pool is closed already, or a default pool, which lives as long as its context.
-
-        A device whose current pool this was goes back to its default. On a lost device the memory
-        goes with the context, and it is no error that it cannot go before.
         """
         native = self._native
         if native.attention and native.lost is None:

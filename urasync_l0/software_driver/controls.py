@@ -29,12 +29,18 @@ class LiveObject:
 
     Attributes
     ----------
-    kind : such as "event", "device_memory" or "command_list".
-    handle : its handle; for memory its address.
-    bytes : memory that it stands for, 0 for other kinds.
-    serial : number of its creation, never used twice.
-    creator : name of the Level Zero entry that created it.
-    device : index of its device, or None.
+    kind
+        Such as "event", "device_memory" or "command_list".
+    handle
+        Its handle; for memory its address.
+    bytes
+        Memory that it stands for, 0 for other kinds.
+    serial
+        Number of its creation, never used twice.
+    creator
+        Name of the Level Zero entry that created it.
+    device
+        Index of its device, or None.
     """
 
     kind: str
@@ -47,7 +53,7 @@ class LiveObject:
 
 @dataclass(frozen=True, slots=True)
 class ListProgress:
-    """How many commands were `appended` to a command list, and how many have `completed`."""
+    """How many commands were ``appended`` to a command list, and ``completed``."""
 
     appended: int
     completed: int
@@ -157,7 +163,7 @@ class Controls:
         self._call("urasync_gate_open_all", self._index(device_index))
 
     def limit_gate(self, list_handle: int, number: int | None) -> None:
-        """Let only the first `number` commands of a list run; None lets all run."""
+        """Let only the first ``number`` commands of a list run; None lets all run."""
         self._call("urasync_gate_limit", list_handle, INFINITE_NS if number is None else number)
 
     # Commands
@@ -170,7 +176,7 @@ class Controls:
         return ListProgress(int(appended[0]), int(completed[0]))
 
     def wait_completed(self, list_handle: int, number: int, timeout_ns: int) -> bool:
-        """Wait until the first `number` commands of a list have completed; False when too late."""
+        """Wait until the first ``number`` commands of a list have completed; False when too late."""
         return self._wait("urasync_list_wait_completed", list_handle, number, timeout_ns)
 
     def commands_completed(self) -> int:
@@ -187,7 +193,7 @@ class Controls:
 
     @property
     def is_checking(self) -> bool:
-        """Whether the checker is on: URASYNC_L0_SOFTWARE_CHECK was 1 when the driver began."""
+        """Whether the checker is on, because URASYNC_L0_SOFTWARE_CHECK was 1 at the driver's start."""
         return bool(self._library.urasync_checker_is_on())
 
     def take_reports(self) -> list[str]:
@@ -209,7 +215,7 @@ class Controls:
     # Failures
 
     def fail(self, entry: str, nth: int, result: int, times: int = 1) -> None:
-        """Let the `nth` (1 is the next) call of an entry, and `times` - 1 after it, only fail.
+        """Let the ``nth`` call of an entry, 1 is the next, and ``times - 1`` after it only fail.
 
         Parameters
         ----------
@@ -223,7 +229,7 @@ class Controls:
         Raises
         ------
         InvalidValueError
-            If the driver has no such entry, `nth` is 0 or `result` is success.
+            If the driver has no such entry, ``nth`` is 0 or ``result`` is success.
         """
         self._call("urasync_fail", entry.encode(), nth, result, times)
 
