@@ -176,7 +176,7 @@ class Controls:
         return ListProgress(int(appended[0]), int(completed[0]))
 
     def wait_completed(self, list_handle: int, number: int, timeout_ns: int) -> bool:
-        """Wait until the first ``number`` commands of a list have completed; False when too late."""
+        """Wait until the first ``number`` commands of a list are complete; False when too late."""
         return self._wait("urasync_list_wait_completed", list_handle, number, timeout_ns)
 
     def commands_completed(self) -> int:
@@ -193,7 +193,7 @@ class Controls:
 
     @property
     def is_checking(self) -> bool:
-        """Whether the checker is on, because URASYNC_L0_SOFTWARE_CHECK was 1 at the driver's start."""
+        """Whether the checker is on, as URASYNC_L0_SOFTWARE_CHECK was 1 at the driver's start."""
         return bool(self._library.urasync_checker_is_on())
 
     def take_reports(self) -> list[str]:
