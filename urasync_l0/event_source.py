@@ -83,7 +83,7 @@ class NativeEvent:
         mark = getattr(self, "mark", None)  # there is none before the first signal
         if mark is not None and mark.order is order:
             self.is_unseen = True
-            with suppress(UrError):  # of a lost device nothing is seen
+            with suppress(DeviceLostError):  # nothing is seen then
                 self.is_unseen = not self.query()
 
     def hold(self) -> bool:

@@ -82,9 +82,11 @@ class Pause:
         self.reached = threading.Event()
         self._go_on = threading.Event()
         call = getattr(module, name)
+        test = threading.current_thread()
 
         def paused(*arguments: Any) -> Any:
-            if not self.reached.is_set():
+            # A queue that closes makes such calls as well.
+            if threading.current_thread() is not test and not self.reached.is_set():
                 self.reached.set()
                 assert self._go_on.wait(TIMEOUT_NS / 1e9)
             return call(*arguments)
