@@ -32,7 +32,7 @@ TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmar
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo build test lint docs test-driver sanitize test-new-headers test-intel bench-intel test-free-threaded test-ur-loader test-sycl bench soak fuzz clean system-packages
+.PHONY: help demo build test lint docs test-driver sanitize test-new-headers test-wheel test-intel bench-intel test-free-threaded test-ur-loader test-sycl bench soak fuzz clean system-packages
 
 help:
 	@echo 'make demo              build, then replay the recorded traces on the software driver'
@@ -41,6 +41,7 @@ help:
 	@echo 'make test-driver       the C tests of the software driver'
 	@echo 'make sanitize          the same under sanitizers, and the C parts of the pool core and the UR libraries'
 	@echo 'make test-new-headers  build and test with the newest Level Zero headers of Debian'
+	@echo 'make test-wheel        the source distribution, the wheel made from it, and tests of what that installs'
 	@echo 'make test-intel        tests on Intel'"'"'s own stack without a GPU, in a folder with Debian sid'
 	@echo 'make test-free-threaded  unit and conformance tests on a free-threaded CPython, if there is one'
 	@echo 'make test-ur-loader    a C client of the UR adapter libraries under the libur_loader of PyPI'
@@ -83,6 +84,10 @@ sanitize: $(BUILT) $(DEVELOPMENT)
 
 test-new-headers: $(BUILT) $(DEVELOPMENT)
 	packaging/newer-headers.sh $(abspath $(VENV_PYTHON))
+
+# For another Python: make test-wheel PYTHON=python3.13
+test-wheel: | system-packages
+	packaging/wheel.sh $(PYTHON) $(PYTEST_FLAGS)
 
 test-intel: $(BUILT)
 	packaging/intel-stack.sh $(abspath $(VENV_PYTHON)) $(INTEL_FLAGS)
