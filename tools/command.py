@@ -3,7 +3,8 @@
 
 Exit status: 0 when all went well, 1 when a view has nothing to show for a reason that is said, 2
 when the arguments are wrong, 130 after Ctrl-C. ``replay`` has its own: 1 wrong bytes, 2 wrong
-input, 3 not replayed.
+input, 3 not replayed. So has ``doctor``: 0 a GPU is ready to use, or the only driver that was asked
+about; 1 only the software driver is, 3 none is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 from rich.console import Console
 
+from urasync_l0.diagnosis import DRIVERS, Verdict, diagnose
 from urasync_l0.result import UrError
 from urasync_l0.tools.attachment import (
     Source,
@@ -31,6 +33,7 @@ from urasync_l0.tools.attachment import (
 )
 from urasync_l0.tools.demonstration import demonstration
 from urasync_l0.tools.diff_view import DiffView
+from urasync_l0.tools.doctor_view import DoctorView
 from urasync_l0.tools.failure import ToolError
 from urasync_l0.tools.layout import Layout, layout_of, output_console
 from urasync_l0.tools.map_view import MOST_ROWS, MapView
@@ -187,6 +190,14 @@ def _export(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _doctor(parsed: argparse.Namespace) -> int:
+    diagnosis = diagnose(DRIVERS if parsed.driver is None else (parsed.driver,))
+    console, layout = _output(parsed)
+    _print(DoctorView(diagnosis, layout), console, parsed)
+    enough = Verdict.SOFTWARE_ONLY if parsed.driver == "software" else Verdict.GPU
+    return 0 if diagnosis.verdict <= enough else diagnosis.verdict
+
+
 def _replay(parsed: argparse.Namespace) -> int:
     if not parsed.files:
         raise ToolError("Name a trace, a log of RMM, or a memory snapshot of PyTorch to replay.")
@@ -272,6 +283,8 @@ def _parser() -> argparse.ArgumentParser:
         "torch: for PyTorch's memory viewer (default: %(default)s)",
     )
     export.add_argument("-o", "--output", metavar="FILE", help="default: the standard output")
+    doctor = add("doctor", _doctor, "What this machine has, lacks, and needs.", target=False)
+    doctor.add_argument("--driver", choices=DRIVERS, help="look at one driver only")
     replay = commands.add_parser(
         "replay",
         help="Replay a trace, and see what each adapter would reserve.",

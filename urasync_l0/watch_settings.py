@@ -12,6 +12,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import TypeVar
 
 from urasync_l0.pool_service import serve_pools
@@ -24,6 +25,12 @@ ON_SIGNAL = "URASYNC_L0_SNAPSHOT_ON_SIGNAL"
 RECORD = "URASYNC_L0_RECORD"
 TRACEBACKS = "URASYNC_L0_RECORD_TRACEBACKS"
 HISTORY = "URASYNC_L0_RECORD_HISTORY"
+
+WATCHING = (SERVE, AT_EXIT, ON_SIGNAL, RECORD, TRACEBACKS, HISTORY)
+"""What is meant for a program, and not for what looks at it or at the machine."""
+
+_COMMAND = "urasync-pools"
+_MODULES = ("urasync_l0", "urasync_l0.tools.command", "urasync_l0.driver_report")
 
 
 def follow(environment: Mapping[str, str]) -> None:
@@ -88,9 +95,11 @@ def _whole(text: str) -> int:
 
 
 def _is_the_tool() -> bool:
-    """Whether this process is ``urasync-pools`` itself, which has nothing to show."""
+    """Whether this process is a command of this package itself, which has nothing to show."""
     name = os.path.basename(sys.argv[0]) if sys.argv else ""
-    return name == "urasync-pools" or "urasync_l0.tools.command" in sys.orig_argv
+    return name == _COMMAND or any(
+        option == "-m" and module in _MODULES for option, module in pairwise(sys.orig_argv)
+    )
 
 
 if not _is_the_tool():
