@@ -4,11 +4,11 @@
 import os
 import subprocess
 import sys
-from fnmatch import fnmatchcase
-from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+
+from tests.helpers.printed import check_printed
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -35,8 +35,4 @@ def test_an_example_prints_what_it_should(example: Path, tmp_path: Path) -> None
     )
 
     assert (run.returncode, run.stderr) == (0, "")
-    patterns = (EXPECTED / f"{example.stem}.txt").read_text("utf-8").splitlines()
-    for line, pattern in zip_longest(run.stdout.splitlines(), patterns):
-        assert line is not None, f"missing at the end: {pattern}"
-        assert pattern is not None, f"too much at the end: {line}"
-        assert fnmatchcase(line.rstrip(), pattern), f"{line!r} is not as {pattern!r}"
+    check_printed(run.stdout, (EXPECTED / f"{example.stem}.txt").read_text("utf-8"))

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the documentation shows is so: its Python runs, its commands and its links exist."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.documentation.page import blocks, run_page
+from urasync_l0.tools import command
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        ROOT / "examples" / "README.md",
+        ROOT / "benchmarks" / "traces" / "README.md",
+    ]
+)
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def has_python(page: Path) -> bool:
+    return any(block.language == "python" and block.is_run for block in blocks(page.read_text()))
+
+
+RUN = [page for page in PAGES if has_python(page) and page.name != "README.md"]
+
+
+def test_the_pages_with_python_are_found() -> None:
+    assert {"docs/guide/pools.md"} <= {name(page) for page in RUN}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN, ids=name)
+def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
+    settings = {key: text for key, text in os.environ.items() if "URASYNC" not in key}
+    settings |= {"URASYNC_L0_DRIVER": "software", "URASYNC_L0_SOFTWARE_CHECK": "1"}
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.documentation.page", str(page)],
+        env={**settings, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert (run.returncode, run.stderr) == (0, "")
+    assert int(run.stdout) > 0
+
+
+# -- commands --------------------------------------------------------------------------------------
+
+
+COMMAND = re.compile(r" *(?:[A-Z_0-9]+=\S+ +)*((?:\S*/)?(?:make|python|urasync-pools) .*)")
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The commands that a page's blocks for a shell show, without variables before them."""
+    texts = [block.text for block in blocks(page.read_text()) if block.language in ("", "sh")]
+    lines = [line for text in texts for line in text.replace("\\\n", " ").splitlines()]
+    found = [COMMAND.match(line) for line in lines]
+    return [shlex.split(match[1], comments=True) for match in found if match]
+
+
+COMMANDS = [(page, words) for page in PAGES for words in commands(page)]
+TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("page", "words"), COMMANDS, ids=[f"{name(page)}:{' '.join(words)}" for page, words in COMMANDS]
+)
+def test_a_command_exists(page: Path, words: list[str]) -> None:
+    program, *arguments = words
+    program = program.rpartition("/")[2]
+    if program == "make":
+        for target in arguments:
+            assert target in TARGETS or re.match(r"[A-Z_]+=|-", target), target
+    elif program == "urasync-pools":
+        command._parser().parse_args(arguments)  # leaves with an error where something is unknown
+    elif arguments[0] == "-m":
+        assert arguments[1] == "venv" or find_spec(arguments[1]) is not None, arguments[1]
+    elif arguments[0] != "-c":
+        assert (ROOT / arguments[0]).exists() or arguments[0] in ("train.py", "program.py")
+
+
+# -- links -----------------------------------------------------------------------------------------
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that a page's headings get."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
+def links(page: Path) -> list[str]:
+    """What a page leads to inside the repository."""
+    text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"`[^`\n]*`", "", text)
+    found = [link or source for link, source in LINK.findall(text)]
+    return [target for target in found if "://" not in target]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+# -- figures and variables -------------------------------------------------------------------------
+
+
+def test_the_readme_has_no_figures_of_its_own() -> None:
+    figures = (ROOT / "docs" / "performance.md").read_text().splitlines()
+    section = (ROOT / "README.md").read_text().partition("## How much memory it takes")[2]
+    rows = [line for line in section.partition("## ")[0].splitlines() if line.startswith("|")]
+
+    assert len(rows) > 2
+    assert [row for row in rows if row not in figures] == []
+
+
+def test_every_variable_is_documented() -> None:
+    code = [*(ROOT / "urasync_l0").rglob("*.py"), *(ROOT / "urasync_l0").rglob("*.[ch]")]
+    read = {
+        found
+        for path in [*code, *ROOT.glob("*_build.py")]
+        for found in re.findall(r"URASYNC_L0_[A-Z_]*[A-Z](?![A-Z_])", path.read_text())
+    }
+    pages = [ROOT / "docs" / "guide" / "settings.md", ROOT / "CONTRIBUTING.md"]
+    documented = set(
+        re.findall(r"`(URASYNC_L0_[A-Z_]+[A-Z])`", "".join(map(Path.read_text, pages)))
+    )
+
+    assert {"URASYNC_L0_DRIVER", "URASYNC_L0_SOFTWARE_DEVICES"} <= read
+    assert read - documented == set()
+
+
+# -- the checks themselves -------------------------------------------------------------------------
+
+
+def page_with(tmp_path: Path, text: str) -> Path:
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    return page
+
+
+def test_a_block_that_prints_something_else_is_found(tmp_path: Path) -> None:
+    page = page_with(tmp_path, "```python\nprint(1, 'x')\n```\n\n```text\n* y\n```\n")
+
+    with pytest.raises(SystemExit, match=r"page\.md:2: '1 x' is not as '\* y'"):
+        run_page(page)
+
+
+def test_a_block_that_prints_unannounced_is_found(tmp_path: Path) -> None:
+    page = page_with(tmp_path, "```python\nprint(1)\n```\nWords.\n```text\n1\n```\n")
+
+    with pytest.raises(SystemExit, match="too much at the end: 1"):
+        run_page(page)
+
+
+def test_an_error_names_the_line_of_the_page(tmp_path: Path) -> None:
+    page = page_with(tmp_path, "# Page\n\n```python\na = 1\nb = a / 0\n```\n")
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        run_page(page)
+    assert raised.traceback[-1].lineno + 1 == 5  # pytest counts from 0
+
+
+def test_blocks_share_their_names_and_some_are_not_run(tmp_path: Path) -> None:
+    text = "```python\na = 1\n```\n<!-- not run: needs a GPU -->\n```python\na = 2\n```\n"
+    page = page_with(tmp_path, text + "    \n```python\nprint(a)\n```\n```text\n1\n```\n")
+
+    assert run_page(page) == 2
