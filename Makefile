@@ -23,7 +23,7 @@ SOURCES := pyproject.toml setup.py ze_build.py ur_library_build.py \
 	$(wildcard urasync_l0/ur_library/*.txt urasync_l0/ur_library/*/*.[ch])
 C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/pool/compiled/*.[ch] \
 	urasync_l0/software_driver/*/*.[ch] \
-	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/driver/fuzz/*.[ch] tests/ur_library/client/*.[ch] \
+	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/driver/*/*.[ch] tests/ur_library/client/*.[ch] \
 	benchmarks/ur_client/*.[ch] tests/intel/client/*.[ch] tests/intel/client/*/*.[ch])
 PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests examples docs/conf.py packaging/*.py *_build.py setup.py)
 # The tool's code has another name when installed; type checkers need to see it under that.
@@ -32,7 +32,7 @@ TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmar
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo build test lint docs test-driver sanitize test-new-headers test-wheel test-intel bench-intel test-free-threaded test-ur-loader test-sycl bench soak fuzz clean system-packages
+.PHONY: help demo build test lint docs test-driver sanitize test-kernels test-new-headers test-wheel test-intel bench-intel test-free-threaded test-ur-loader test-sycl bench soak fuzz clean system-packages
 
 help:
 	@echo 'make demo              build, then replay the recorded traces on the software driver'
@@ -40,6 +40,7 @@ help:
 	@echo 'make test              all tests in Python, in parallel; PYTEST_FLAGS adds options'
 	@echo 'make test-driver       the C tests of the software driver'
 	@echo 'make sanitize          the same under sanitizers, and the C parts of the pool core and the UR libraries'
+	@echo 'make test-kernels      what needs an OpenCL runtime, with that of PyPI (a large download)'
 	@echo 'make test-new-headers  build and test with the newest Level Zero headers of Debian'
 	@echo 'make test-wheel        the source distribution, the wheel made from it, and tests of what that installs'
 	@echo 'make test-intel        tests on Intel'"'"'s own stack without a GPU, in a folder with Debian sid'
@@ -108,6 +109,19 @@ $(UR_LOADER)/lib/libur_loader.so: | $(VENV_PYTHON)
 test-ur-loader: $(BUILT) $(DEVELOPMENT) $(UR_LOADER)/lib/libur_loader.so
 	URASYNC_L0_UR_LOADER=$(abspath $(UR_LOADER)/lib/libur_loader.so) \
 		$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS) tests/ur_library
+
+# The OpenCL runtime that compiles programs for the software driver.
+KERNELS := .cache/kernels
+
+$(KERNELS)/lib/libintelocl.so: | $(VENV_PYTHON)
+	$(PYTHON) -m venv $(KERNELS)
+	$(KERNELS)/bin/python -m pip install --quiet intel-opencl-rt intel-cmplr-lib-rt
+
+test-kernels: export URASYNC_L0_OPENCL = $(abspath $(KERNELS)/lib/libintelocl.so)
+test-kernels: $(BUILT) $(DEVELOPMENT) $(KERNELS)/lib/libintelocl.so
+	$(MAKE) -C tests/driver test FILTER=spirv PYTHON=$(abspath $(VENV_PYTHON))
+	$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS) tests/conformance/test_programs.py \
+		tests/conformance/entry_points/test_program.py
 
 SYCL := .cache/sycl
 

@@ -1,37 +1,112 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs and kernels. The software driver compiles none, so most of this needs another one."""
+"""Programs and kernels: what they do to memory, and in which order."""
 
+import os
 import struct
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.helpers.spirv import fill_program
-from urasync_l0 import Context, LocalMemory, Program, UrError, UrResult
+from tests.helpers.gates import hold
+from tests.helpers.kernels import build, kernel_touching
+from tests.helpers.readback import as_copied
+from tests.helpers.usm import KINDS, alloc, finish, read
+from urasync_l0 import Context, Kernel, LocalMemory, Program, Queue, UrError, UrResult, UsmType
+from urasync_l0.enums import QueueFlag
 from urasync_l0.launch import argument
-from urasync_l0.result import UnsupportedFeatureError
+
+if TYPE_CHECKING:
+    from urasync_l0.allocation import Allocation
+    from urasync_l0.software_driver.controls import Controls
+
+ITEMS = 64
+SIZE = 4 * ITEMS
+
+MakeKernel = Callable[..., Kernel]
+
+READS_DATA = pytest.mark.needs_execution("data is read back")
 
 
 @pytest.fixture
 def program(context: Context) -> Iterator[Program]:
-    """A program that is built."""
-    try:
-        built = context.create_program(fill_program())
-    except UnsupportedFeatureError as error:
-        pytest.skip(f"the driver compiles no programs: {error.message}")
+    """A program that is built, with the kernels of `tests.helpers.spirv`."""
+    built = build(context)
     yield built
     built.close()
 
 
-def test_the_software_driver_says_that_it_has_no_compiler(context: Context) -> None:
-    if context.platform.devices[0].name != "urasync software device 0":
-        pytest.skip("another driver than the software driver")
-    program = Program(context, fill_program())
-    with pytest.raises(UnsupportedFeatureError, match="zeModuleCreate"):
-        program.build()
-    assert not program.is_built
-    with pytest.raises(UrError, match="must be built first"):
-        program.kernel("fill")
+@pytest.fixture
+def make_kernel(program: Program, _session_controls: "Controls | None") -> MakeKernel:
+    """Makes a kernel that uses so many bytes of each argument that is a pointer."""
+    return lambda name, *sizes: kernel_touching(program, name, sizes, _session_controls)
+
+
+def number(value: int) -> bytes:
+    return struct.pack("I", value)
+
+
+def numbers(queue: Queue, memory: "Allocation") -> list[int]:
+    """What is there when the queue has come that far."""
+    content = read(queue, memory)
+    return list(struct.unpack(f"{len(content) // 4}I", content))
+
+
+# The driver that has no compiler
+
+WITHOUT_RUNTIME = """
+import sys
+sys.path[:] = {path!r}
+from urasync_l0 import Context, Program, UrError
+from tests.helpers.spirv import fill_program
+
+context = Context({adapter!r}, "software")
+program = Program(context, fill_program())
+try:
+    program.build()
+except UrError as error:
+    print(error.code.name)
+    print(error.message)
+    assert program.log == error.message, program.log
+assert not program.is_built
+with context.create_queue() as queue:
+    with queue.alloc_device(4096):
+        pass
+    queue.finish()
+print("goes on")
+"""
+
+
+def test_without_a_runtime_the_message_says_what_to_do(adapter: str) -> None:
+    settings = {
+        "URASYNC_L0_OPENCL": "/nowhere/libruntime.so",
+        "OCL_ICD_FILENAMES": "/nowhere/libother.so",
+        "OCL_ICD_VENDORS": "/nowhere",
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT_RUNTIME.format(path=sys.path, adapter=adapter)],
+        env=os.environ | settings,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    code, *message, last = run.stdout.splitlines()
+    assert (code, last) == ("COMPILER_NOT_AVAILABLE", "goes on")
+    text = "\n".join(message)
+    for part in (
+        "URASYNC_L0_OPENCL is '/nowhere/libruntime.so'.",
+        "/nowhere/libother.so cannot be loaded",
+        "libOpenCL.so.1",
+        "pip install 'urasync-l0[kernels]'",
+    ):
+        assert part in text, text
+
+
+# Arguments
 
 
 def test_arguments_are_bytes() -> None:
@@ -42,30 +117,191 @@ def test_arguments_are_bytes() -> None:
         argument(7)
 
 
-def test_launch_in_order_with_an_allocation_and_its_free(
-    context: Context, program: Program
+def test_a_program_names_its_kernels(program: Program) -> None:
+    assert sorted(program.kernel_names()) == ["add", "fill", "follow", "mirror"]
+    counts = {name: program.kernel(name).argument_count for name in program.kernel_names()}
+    assert counts == {"fill": 2, "add": 3, "mirror": 2, "follow": 2}
+
+
+def test_what_is_no_program_is_not_built(context: Context, program: Program) -> None:
+    with pytest.raises(UrError) as caught:
+        context.create_program(b"not a program at all")
+    assert caught.value.code is UrResult.PROGRAM_BUILD_FAILURE
+    assert len(str(caught.value)) > len("zeModuleCreate: ")
+
+
+@READS_DATA
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kernel_writes_memory_of_each_kind(
+    context: Context, make_kernel: MakeKernel, kind: UsmType
 ) -> None:
     queue = context.create_queue()
-    kernel = program.kernel("fill")
-    assert program.kernel_names() == ["fill"]
-    assert kernel.argument_count == 2
-    memory = queue.alloc_device(256)
-    launched = queue.launch(kernel, (64,), [memory, struct.pack("I", 7)], event=True)
+    kernel = make_kernel("fill", SIZE, 0)
+    memory = alloc(queue, kind, SIZE)
+    queue.launch(kernel, (ITEMS,), [memory, number(7)])
+    assert numbers(queue, memory) == [7] * ITEMS
+    queue.free(memory)
+
+
+@READS_DATA
+def test_groups_have_local_memory(context: Context, make_kernel: MakeKernel) -> None:
+    queue = context.create_queue()
+    kernel = make_kernel("mirror", SIZE, 0)
+    memory = queue.alloc_device(SIZE)
+    queue.memcpy(memory, struct.pack(f"{ITEMS}I", *range(ITEMS)))
+    queue.launch(kernel, (ITEMS,), [memory, LocalMemory(64)], local_size=(16,))
+    expected = [16 * (i // 16) + 15 - i % 16 for i in range(ITEMS)]
+    assert numbers(queue, memory) == expected
+    queue.free(memory)
+
+
+@READS_DATA
+def test_a_kernel_reaches_what_its_memory_points_to(
+    context: Context, make_kernel: MakeKernel
+) -> None:
+    queue = context.create_queue()
+    kernel = make_kernel("follow", 8, 0)
+    memory, cell = queue.alloc_device(SIZE), queue.alloc_shared(8)
+    queue.memcpy(cell, struct.pack("Q", memory.ptr))
+    queue.launch(kernel, (ITEMS,), [cell, number(9)])
+    assert numbers(queue, memory) == [9] * ITEMS
+    queue.free(memory)
+    queue.free(cell)
+
+
+# Order
+
+
+@READS_DATA
+def test_memory_that_is_freed_behind_a_kernel_serves_the_next(
+    context: Context, make_kernel: MakeKernel, controls: "Controls"
+) -> None:
+    queue = context.create_queue()
+    kernel = make_kernel("fill", SIZE, 0)
+    first_seen, second_seen = bytearray(SIZE), bytearray(SIZE)
+    with hold(controls, queue):
+        first = queue.alloc_device(SIZE)
+        queue.launch(kernel, (ITEMS,), [first, number(1)])
+        queue.memcpy(first_seen, first)
+        place = first.ptr
+        queue.free(first)
+        second = queue.alloc_device(SIZE)
+        assert second.ptr == place  # in the queue's order, though nothing has run yet
+        queue.launch(kernel, (ITEMS,), [second, number(2)])
+        queue.memcpy(second_seen, second)
+        queue.free(second)
+        assert bytes(first_seen) == bytes(SIZE)
+    finish(queue)
+    assert as_copied(first_seen) == number(1) * ITEMS
+    assert as_copied(second_seen) == number(2) * ITEMS
+
+
+@READS_DATA
+def test_a_kernel_waits_for_a_kernel_of_another_queue(
+    context: Context, make_kernel: MakeKernel, controls: "Controls"
+) -> None:
+    ahead, behind = context.create_queue(), context.create_queue()
+    fill = make_kernel("fill", SIZE, 0)
+    add = make_kernel("add", SIZE, SIZE, 0)
+    source, target = ahead.alloc_device(SIZE), behind.alloc_device(SIZE)
+    with hold(controls, ahead) as held:
+        filled = ahead.launch(fill, (ITEMS,), [source, number(40)], event=True)
+        assert filled is not None
+        added = behind.launch(add, (ITEMS,), [target, source, number(2)], wait=[filled], event=True)
+        assert added is not None
+        behind.free(source)
+        assert not added.is_complete()
+        held.release()
+        assert numbers(behind, target) == [42] * ITEMS
+    behind.free(target)
+    finish(ahead)
+
+
+@READS_DATA
+def test_memory_of_a_kernel_that_has_not_run_goes_to_no_other_queue(
+    context: Context, make_kernel: MakeKernel, controls: "Controls"
+) -> None:
+    slow, quick = context.create_queue(), context.create_queue()
+    kernel = make_kernel("fill", SIZE, 0)
+    seen = bytearray(SIZE)
+    with hold(controls, slow):
+        memory = slow.alloc_device(SIZE)
+        slow.launch(kernel, (ITEMS,), [memory, number(1)])
+        slow.memcpy(seen, memory)
+        place = memory.ptr
+        slow.free(memory)
+        other = quick.alloc_device(SIZE)
+        assert other.ptr != place
+        quick.launch(kernel, (ITEMS,), [other, number(2)])
+        assert numbers(quick, other) == [2] * ITEMS  # nothing waits for the queue that is held
+    finish(slow)
+    assert as_copied(seen) == number(1) * ITEMS
+    quick.free(other)
+
+
+@READS_DATA
+def test_a_chain_of_kernels_over_memory_that_comes_and_goes(
+    context: Context, make_kernel: MakeKernel, controls: "Controls"
+) -> None:
+    queues = [context.create_queue() for _ in range(3)]
+    add = make_kernel("add", SIZE, SIZE, 0)
+    source = queues[0].alloc_device(SIZE)
+    last = queues[0].fill(source, number(0), event=True)
+    for step in range(30):
+        queue = queues[step % 3]
+        assert last is not None
+        target = queue.alloc_device(SIZE, wait=[last])
+        last = queue.launch(add, (ITEMS,), [target, source, number(1)], event=True)
+        queue.free(source)
+        source = target
+    assert numbers(queues[2], source) == [30] * ITEMS
+    queues[2].free(source)
+    for queue in queues:
+        finish(queue)
+
+
+def test_a_kernel_may_be_closed_while_it_runs(
+    context: Context, program: Program, make_kernel: MakeKernel, controls: "Controls"
+) -> None:
+    queue = context.create_queue()
+    kernel = make_kernel("fill", SIZE, 0)
+    memory = queue.alloc_device(SIZE)
+    with hold(controls, queue):
+        launched = queue.launch(kernel, (ITEMS,), [memory, number(7)], event=True)
+        kernel.close()  # the launch under way keeps what it needs
+        program.close()
     assert launched is not None
     assert launched.command.name == "KERNEL_LAUNCH"
-    kernel.close()  # the launch under way keeps what it needs
+    assert numbers(queue, memory) == [7] * ITEMS
     queue.free(memory)
-    queue.finish()
 
 
-def test_what_cannot_be_launched(context: Context, program: Program) -> None:
+def test_a_launch_has_times(context: Context, make_kernel: MakeKernel) -> None:
+    queue = context.create_queue(flags=QueueFlag.PROFILING_ENABLE)
+    kernel = make_kernel("fill", SIZE, 0)
+    memory = queue.alloc_device(SIZE)
+    launched = queue.launch(kernel, (ITEMS,), [memory, number(7)], event=True)
+    finish(queue)
+    assert launched is not None
+    profile = launched.profile()
+    assert profile.queued <= profile.start <= profile.end
+    queue.free(memory)
+
+
+def test_what_cannot_be_launched(
+    context: Context, program: Program, make_kernel: MakeKernel
+) -> None:
     queue = context.create_queue()
-    kernel = program.kernel("fill")
-    memory = queue.alloc_device(256)
+    kernel = make_kernel("fill", SIZE, 0)
+    memory = queue.alloc_device(SIZE)
     arguments = [memory, b"1234"]
     for wrong, code in (
         (lambda: program.kernel("none"), UrResult.INVALID_KERNEL_NAME),
         (lambda: queue.launch(kernel, (64,), [memory]), UrResult.INVALID_KERNEL_ARGS),
+        (
+            lambda: queue.launch(kernel, (64,), [memory, b"12345678"]),
+            UrResult.INVALID_KERNEL_ARGUMENT_SIZE,
+        ),
         (lambda: queue.launch(kernel, (), arguments), UrResult.INVALID_WORK_DIMENSION),
         (lambda: queue.launch(kernel, (0,), arguments), UrResult.INVALID_WORK_ITEM_SIZE),
         (

@@ -413,6 +413,103 @@ static void a_look_without_the_list(bool fault) {
     destroy_event(event);
 }
 
+// --- Launches ------------------------------------------------------------------------------------
+
+static ze_module_handle_t module;
+static ze_kernel_handle_t kernel;
+
+static void touch_nothing(const urasync_launch *launch, void *user) {
+    (void)launch;
+    (void)user;
+}
+
+// A kernel of one pointer, which it does not use: the checker believes what is said of it.
+static void make_kernel(const void *pointer) {
+    static const char name[] = "touch";
+    static const uint32_t sizes[] = {0};
+    CHECK_EQUAL(urasync_kernel_register(name, touch_nothing, NULL, COUNT(sizes), sizes), 0);
+    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                   .format = ZE_MODULE_FORMAT_NATIVE,
+                                   .inputSize = sizeof name - 1,
+                                   .pInputModule = (const uint8_t *)name};
+    const ze_kernel_desc_t kernel_desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                          .pKernelName = name};
+    SUCCESS(ze.zeModuleCreate(context, devices[0], &desc, &module, NULL));
+    SUCCESS(ze.zeKernelCreate(module, &kernel_desc, &kernel));
+    SUCCESS(ze.zeKernelSetArgumentValue(kernel, 0, sizeof pointer, &pointer));
+}
+
+static void launch(ze_command_list_handle_t list) {
+    const ze_group_count_t one = {1, 1, 1};
+    SUCCESS(ze.zeCommandListAppendLaunchKernel(list, kernel, &one, NULL, 0, NULL));
+}
+
+static void destroy_kernel(void) {
+    SUCCESS(ze.zeKernelDestroy(kernel));
+    SUCCESS(ze.zeModuleDestroy(module));
+}
+
+static void launch_beside_a_fill(void) {
+    launch(a);
+    fill(b, memory + 8 * SIZE, SIZE, NULL, NULL);
+    finish_all();
+    destroy_kernel();
+}
+
+static void a_launch_has_the_whole_allocation(bool fault) {
+    const uint64_t less[] = {8 * SIZE, 0};
+    make_kernel(memory);
+    if (!fault) {
+        CHECK_EQUAL(urasync_kernel_declare(handle_of(kernel), 2, less),
+                    URASYNC_CONTROL_OUT_OF_RANGE);
+        CHECK_EQUAL(urasync_kernel_declare(handle_of(kernel), 1, less), 0);
+    }
+    launch_beside_a_fill();
+    CHECK_EQUAL(urasync_kernel_declare(handle_of(context), 1, less),
+                URASYNC_CONTROL_UNKNOWN_HANDLE);
+}
+
+static void a_launch_has_all_of_a_kind(bool fault) {
+    const uint64_t nothing = 0;
+    make_kernel(NULL);
+    SUCCESS(ze.zeKernelSetIndirectAccess(kernel, fault ? ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE
+                                                       : ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST));
+    launch_beside_a_fill();
+    make_kernel(memory);
+    SUCCESS(ze.zeKernelSetIndirectAccess(kernel, 7));
+    CHECK_EQUAL(urasync_kernel_declare(handle_of(kernel), 1, &nothing), 0);
+    launch_beside_a_fill(); // no fault
+}
+
+static void a_launch_on_freed_memory(bool fault) {
+    char *freed = make_device_memory(SIZE);
+    make_kernel(freed);
+    if (fault) {
+        free_memory(freed);
+    }
+    launch(a);
+    finish(a);
+    destroy_kernel();
+    if (!fault) {
+        free_memory(freed);
+    }
+}
+
+static void a_kernel_that_goes_too_early(bool fault) {
+    make_kernel(memory);
+    hold(a);
+    launch(a);
+    wait_held(a);
+    if (fault) {
+        destroy_kernel();
+    }
+    release(a);
+    finish(a);
+    if (!fault) {
+        destroy_kernel();
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(bool fault);
@@ -456,6 +553,16 @@ static const struct {
     {"a look without the list",
      a_look_without_the_list,
      {"zeEventHostSynchronize for event", "an immediate list that was destroyed"}},
+    {"a launch and an allocation",
+     a_launch_has_the_whole_allocation,
+     {"zeCommandListAppendLaunchKernel", "4096 bytes"}},
+    {"a launch that reaches everything",
+     a_launch_has_all_of_a_kind,
+     {"zeCommandListAppendLaunchKernel", "4096 bytes"}},
+    {"a launch on freed memory", a_launch_on_freed_memory, {"are no memory", "did not run"}},
+    {"a kernel that goes",
+     a_kernel_that_goes_too_early,
+     {"zeKernelDestroy", "'touch', of which 1"}},
     {"an event that goes", an_event_that_goes_while_it_is_in_use, {"zeEventDestroy", "refers"}},
 };
 

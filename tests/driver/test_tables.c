@@ -164,25 +164,24 @@ void an_old_loader_has_the_old_entries(void) {
 // Prints once for each entry, always refuses, always counts.
 int child_not_implemented(void) {
     function_t memory[SPACE];
-    FILL(Kernel, ZE_MAKE_VERSION(1, 4), memory);
-    ze_result_t (*destroy)(ze_kernel_handle_t) = (__typeof__(destroy))memory[1];
-    ze_result_t (*set_group_size)(ze_kernel_handle_t, uint32_t, uint32_t, uint32_t) =
-        (__typeof__(set_group_size))memory[3];
+    FILL(Sampler, ZE_MAKE_VERSION(1, 4), memory);
+    ze_result_t (*create)(ze_context_handle_t, ze_device_handle_t, const ze_sampler_desc_t *,
+                          ze_sampler_handle_t *) = (__typeof__(create))memory[0];
+    ze_result_t (*destroy)(ze_sampler_handle_t) = (__typeof__(destroy))memory[1];
     for (int i = 0; i < 2; ++i) {
         if (destroy(NULL) != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE ||
-            set_group_size(NULL, 1, 2, 3) != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+            create(NULL, NULL, NULL, NULL) != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
             return 1;
         }
     }
-    return urasync_calls("zeKernelDestroy") == 2 && urasync_calls("zeKernelSetGroupSize") == 2 ? 0
-                                                                                               : 2;
+    return urasync_calls("zeSamplerDestroy") == 2 && urasync_calls("zeSamplerCreate") == 2 ? 0 : 2;
 }
 
 void an_entry_that_is_not_implemented_says_so_once(void) {
     char errors[4096];
     CHECK_EQUAL(run_child("child_not_implemented", NULL, NULL, errors, sizeof errors), 0);
-    const char *first = "urasync software driver: zeKernelDestroy is not implemented\n";
-    const char *second = "urasync software driver: zeKernelSetGroupSize is not implemented\n";
+    const char *first = "urasync software driver: zeSamplerDestroy is not implemented\n";
+    const char *second = "urasync software driver: zeSamplerCreate is not implemented\n";
     CHECK_EQUAL(strlen(errors), strlen(first) + strlen(second));
     CHECK(strstr(errors, first) != NULL);
     CHECK(strstr(errors, second) != NULL);

@@ -7,6 +7,7 @@ nanoseconds. Everything here may be called from any thread. Device indexes count
 first, then the sub-devices of the first, of the second, and so on.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -211,6 +212,28 @@ class Controls:
             reports.append(_text(buffer))
         self._library.urasync_checker_clear()
         return reports
+
+    def declare_accesses(self, kernel_handle: int, sizes: Sequence[int]) -> None:
+        """Declare what launches of a kernel touch from now on: for the checker, and nothing else.
+
+        Without it a launch touches the allocations whole to which its arguments point, and all of
+        the kinds of memory that it may reach indirectly. Commands that were launched keep what they
+        had.
+
+        Parameters
+        ----------
+        kernel_handle
+            The driver's handle of the kernel.
+        sizes
+            Of each argument of the kernel the bytes that it uses from that pointer on; 0 of what is
+            no pointer, or is not used.
+
+        Raises
+        ------
+        InvalidValueError
+            If the driver has no such kernel, or the kernel has another number of arguments.
+        """
+        self._call("urasync_kernel_declare", kernel_handle, len(sizes), list(sizes))
 
     # Failures
 

@@ -168,9 +168,10 @@ def initialise() -> DriverChoice:
             _open(loader)
             if choice == "software":
                 # Imported here, so that a program on a real device never needs the software driver.
-                from urasync_l0.software_driver import library_path
+                from urasync_l0.software_driver import library_path, offer_opencl_runtime
 
                 os.environ[ALTERNATIVE_DRIVERS_VARIABLE] = library_path()
+                offer_opencl_runtime()
             _drivers = _initialise_drivers(choice)
             _initialised = DriverChoice(choice, loader)
         return _initialised

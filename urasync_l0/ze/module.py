@@ -30,7 +30,8 @@ def create(
     ------
     UrError
         With PROGRAM_BUILD_FAILURE if the program does not compile; what the compiler said is in the
-        message.
+        message. With COMPILER_NOT_AVAILABLE if the driver lacks what it compiles with: the message
+        says what was looked for.
     """
     description = ffi.new("ze_module_desc_t *")
     description.stype = lib.ZE_STRUCTURE_TYPE_MODULE_DESC
@@ -51,7 +52,14 @@ def create(
             code=UrResult.PROGRAM_BUILD_FAILURE,
             function="zeModuleCreate",
         )
-    check(code, "zeModuleCreate", f"The program has {len(spirv)} bytes")
+    if code == ZeResult.ERROR_DEPENDENCY_UNAVAILABLE:
+        raise UrError(
+            f"A program of {len(spirv)} bytes could not be built: "
+            f"{said or 'the driver lacks what it compiles with'}",
+            code=UrResult.COMPILER_NOT_AVAILABLE,
+            function="zeModuleCreate",
+        )
+    check(code, "zeModuleCreate", f"The program has {len(spirv)} bytes. {said}".rstrip(" ."))
     return ModuleHandle(module[0]), said
 
 

@@ -322,10 +322,11 @@ EXPECTED: dict[str, list[Any]] = {
     "SUB_GROUP_SIZES_INTEL": [[8, 16, 32]] * 3,
     "MAX_PARAMETER_SIZE": [2048] * 3,
     "ADDRESS_BITS": [64] * 3,
-    "IL_VERSION": ["UNSUPPORTED_ENUMERATION"] * 3,
+    "IL_VERSION": ["SPIR-V_1.4"] * 3,
     "EXTENSIONS": [
         "cl_khr_il_program cl_khr_subgroups cl_intel_subgroups cl_intel_subgroups_short "
-        "cl_intel_required_subgroup_size"
+        "cl_intel_required_subgroup_size cl_khr_fp16 cl_khr_fp64 cl_khr_int64_base_atomics "
+        "cl_khr_int64_extended_atomics"
     ]
     * 3,
 }

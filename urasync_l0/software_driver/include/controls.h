@@ -8,7 +8,8 @@
 // application sees.
 //
 // Only this file's plain declarations matter to a parser: lines that begin with '#' may be
-// dropped, and no type beyond uint64_t, uint32_t, int32_t, size_t and char is used.
+// dropped, and but for two small structures and a function no type beyond uint64_t, uint32_t,
+// int32_t, size_t and char is used.
 //
 // Conventions, stated once:
 //   - Sizes are bytes, times are nanoseconds, UINT64_MAX is no limit.
@@ -129,6 +130,32 @@ int32_t urasync_list_progress(uint64_t list, uint64_t *appended, uint64_t *compl
 
 // Waits until the first `number` commands of a list or queue have completed.
 int32_t urasync_list_wait_completed(uint64_t list, uint64_t number, uint64_t timeout_ns);
+
+// --- Kernels -----------------------------------------------------------------------------------
+
+// What a native function learns of its launch. Each argument is the address of its value: of so
+// many bytes, or of a pointer.
+typedef struct urasync_launch {
+    uint32_t groups[3];
+    uint32_t group_size[3];
+    uint32_t offset[3];
+    uint32_t argument_count;
+    const void *const *arguments;
+} urasync_launch;
+
+typedef void urasync_native_kernel(const urasync_launch *launch, void *user);
+
+// Registers a function as a kernel, which runs once for each launch, on the worker of its list. A
+// module of the format ZE_MODULE_FORMAT_NATIVE has the kernels that its input names, a line each.
+// `sizes` has the bytes of each argument, up to 1024; 0 is a pointer to memory. It stays
+// registered; another function of the same name is for kernels that are created later.
+int32_t urasync_kernel_register(const char *name, urasync_native_kernel *run, void *user,
+                                uint32_t argument_count, const uint32_t *sizes);
+
+// Declares what later launches of `kernel` touch, for the checker: of each argument that is a
+// pointer so many bytes from there on, and nothing else, whatever the kernel may reach indirectly.
+// `count` is the number of all arguments, in their order. NULL takes the declaration back.
+int32_t urasync_kernel_declare(uint64_t kernel, uint32_t count, const uint64_t *bytes);
 
 // --- The checker -------------------------------------------------------------------------------
 //

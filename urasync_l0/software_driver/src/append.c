@@ -63,7 +63,10 @@ void append_keep_event(const command_t *command, event_t *event) {
 // A command with its waits and its signal, or an error and no effect.
 ze_result_t append_prepare(command_list_t *list, entry_t entry, ze_event_handle_t signal,
                            uint32_t wait_count, ze_event_handle_t *waits, command_t **out) {
-    const ze_result_t valid = events_check(list, entry, signal, wait_count, waits);
+    ze_result_t valid = device_result(list->device);
+    if (valid == ZE_RESULT_SUCCESS) {
+        valid = events_check(list, entry, signal, wait_count, waits);
+    }
     if (valid != ZE_RESULT_SUCCESS) {
         return valid;
     }

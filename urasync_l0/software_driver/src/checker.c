@@ -294,6 +294,16 @@ static void touch(worker_t *worker, uintptr_t base, size_t size, bool writes) {
     report_conflict(step, writes, &conflict);
 }
 
+static bool touch_range(worker_t *worker, const byte_range_t *range, bool surely) {
+    (void)surely;
+    touch(worker, range->base, range->size, range->written);
+    return true;
+}
+
+static bool range_is_memory(worker_t *worker, const byte_range_t *range, bool surely) {
+    return !surely || is_memory(worker, range->base, range->size);
+}
+
 typedef void piece_t(worker_t *worker, uintptr_t base, size_t size, bool writes);
 
 static void each_row(worker_t *worker, const command_t *command, const region_side_t *side,
@@ -316,6 +326,9 @@ static void each_piece(worker_t *worker, const command_t *command, piece_t *piec
         const byte_range_t *range = &command->ranges[i - 1];
         piece(worker, range->base, range->size, range->written);
     }
+    if (command->action == ACTION_LAUNCH) {
+        launches_visit_ranges(worker, command, touch_range);
+    }
     if (command->action == ACTION_QUERY_TIMESTAMPS) {
         for (uint32_t i = 0; i < command->query.count; ++i) {
             piece(worker, command_query_result(command, i), sizeof(ze_kernel_timestamp_result_t),
@@ -332,6 +345,10 @@ bool checker_command_touches(worker_t *worker, const command_t *command) {
         if (!is_memory(worker, command->ranges[i].base, command->ranges[i].size)) {
             return false;
         }
+    }
+    if (command->action == ACTION_LAUNCH &&
+        !launches_visit_ranges(worker, command, range_is_memory)) {
+        return false;
     }
     os_mutex_lock(&mutex);
     if (!is_forgiven(worker)) {
@@ -496,6 +513,15 @@ void checker_event_forgotten(event_t *event) {
     vector_clock_clear(&event->order.signalled);
     accesses_clear(&event->order.uses);
     os_mutex_unlock(&mutex);
+}
+
+void checker_kernel_destroyed(entry_t entry, const char *name, uint32_t pending) {
+    if (checker_is_on && pending > 0) {
+        os_mutex_lock(&mutex);
+        report("%s destroys the kernel '%s', of which %u launches have not completed",
+               entry_name(entry), name, pending);
+        os_mutex_unlock(&mutex);
+    }
 }
 
 void checker_timeline_forgotten(timeline_t *timeline) {

@@ -13,7 +13,10 @@
 // memory that was freed, unmapped or never given; memory that goes back to the system, and events
 // that are reset or destroyed, while a command that uses them is not known complete; events that
 // are reset or asked for the first time since their signal when the immediate list that they had it
-// from is destroyed, because Intel's driver then writes to the list. After a DEVICE_LOST that a
+// from is destroyed, because Intel's driver then writes to the list; kernels that are destroyed
+// while a launch of them is under way. A launch touches the allocations whole to which its pointers
+// point, for reading only if the program says so, and everything of the kinds that it may reach
+// indirectly, unless a test declares what it touches. After a DEVICE_LOST that a
 // test planned, nothing that was appended before it is looked at any more.
 
 #ifndef URASYNC_CHECKER_H
@@ -85,6 +88,8 @@ void checker_host_resets(entry_t entry, struct event *event);
 void checker_event_destroyed(entry_t entry, struct event *event);
 void checker_event_forgotten(struct event *event); // its memory goes
 void checker_timeline_forgotten(struct timeline *timeline);
+// A kernel's handle goes, of which so many launches have not completed.
+void checker_kernel_destroyed(entry_t entry, const char *name, uint32_t pending);
 // Memory is about to go back to the system; false when somebody may still use it, so that it must
 // stay where it is.
 bool checker_memory_goes(entry_t entry, uintptr_t base, size_t size);

@@ -46,6 +46,9 @@ bool command_touches(const command_t *command, uintptr_t base, size_t size) {
             }
         }
     }
+    if (command->action == ACTION_LAUNCH && launches_touch(command, base, size)) {
+        return true;
+    }
     if (command->action == ACTION_EXECUTE_LISTS) {
         for (uint32_t i = 0; i < command->execute.count; ++i) {
             for (const command_t *inner = command->execute.lists[i]->first; inner != NULL;
@@ -85,6 +88,9 @@ void command_free_arrays(command_t *command) {
     if (command->action == ACTION_QUERY_TIMESTAMPS) {
         free(command->query.events);
         free(command->query.offsets);
+    }
+    if (command->action == ACTION_LAUNCH) {
+        launch_free(command->launch.first);
     }
 }
 
@@ -199,6 +205,9 @@ static void act(worker_t *worker, command_t *command) {
     case ACTION_EXECUTE_LISTS:
         execute_lists(worker, command);
         break;
+    case ACTION_LAUNCH:
+        launches_run(worker, command);
+        break;
     }
 }
 
@@ -216,11 +225,16 @@ void command_run(worker_t *worker, command_t *command) {
     }
     event_t *signal = command->signal;
     fence_t *fence = command->action == ACTION_EXECUTE_LISTS ? command->execute.fence : NULL;
-    const uint64_t start = signal != NULL && signal->timestamps ? device_ticks() : 0;
-    if (checker_command_touches(worker, command)) {
+    const bool timed = signal != NULL && signal->timestamps;
+    uint64_t start = timed ? device_ticks() : 0;
+    const bool may_run = checker_command_touches(worker, command);
+    if (may_run) {
         act(worker, command);
     }
-    const uint64_t end = signal != NULL && signal->timestamps ? device_ticks() : 0;
+    uint64_t end = timed ? device_ticks() : 0;
+    if (timed && may_run && command->action == ACTION_LAUNCH) {
+        launches_times(command, &start, &end);
+    }
     const uint64_t serial = next_serial();
     if (signal != NULL) {
         checker_command_signals(worker, signal);

@@ -173,7 +173,7 @@ ze_result_t ZE_APICALL zeCommandListHostSynchronize(ze_command_list_handle_t hCo
     if (idle) {
         checker_host_saw_worker(list->worker);
     }
-    return idle ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    return idle ? device_result(list->device) : ZE_RESULT_NOT_READY;
 }
 
 // --- Questions about a list ---------------------------------------------------------------------

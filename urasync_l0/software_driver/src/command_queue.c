@@ -101,7 +101,7 @@ ze_result_t ZE_APICALL zeCommandQueueSynchronize(ze_command_queue_handle_t hComm
     if (idle) {
         checker_host_saw_worker(worker);
     }
-    return idle ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    return idle ? device_result(worker->device) : ZE_RESULT_NOT_READY;
 }
 
 #define QUEUE_QUESTION(name, type, member)                                                         \

@@ -52,10 +52,12 @@ void devices_init(void) {
     }
 }
 
-uint64_t device_ticks(void) {
-    const unsigned __int128 ticks = (unsigned __int128)os_now() * settings.timer / 1000000000u;
+uint64_t device_ticks_at(uint64_t nanoseconds) {
+    const unsigned __int128 ticks = (unsigned __int128)nanoseconds * settings.timer / 1000000000u;
     return (uint64_t)ticks & ((UINT64_C(1) << TIMESTAMP_BITS) - 1);
 }
+
+uint64_t device_ticks(void) { return device_ticks_at(os_now()); }
 
 uint32_t device_queue_count(uint32_t ordinal) {
     return ordinal == 0 ? COMPUTE_QUEUES : ordinal == 1 ? COPY_QUEUES : 0;
@@ -182,17 +184,21 @@ ze_result_t ZE_APICALL zeDeviceGetComputeProperties(ze_device_handle_t hDevice,
     return ZE_RESULT_SUCCESS;
 }
 
-// No modules yet: no version of SPIR-V, no native kernels.
+// What an OpenCL runtime for a processor is expected to do. None is looked for until a module is
+// made, which says so if there is none.
 ze_result_t ZE_APICALL zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
                                                    ze_device_module_properties_t *properties) {
     ENTER(zeDeviceGetModuleProperties);
     CHECK_HANDLE(hDevice, KIND_DEVICE);
     CHECK_POINTER(properties);
-    properties->spirvVersionSupported = 0;
-    properties->flags = 0;
-    properties->fp16flags = 0;
-    properties->fp32flags = 0;
-    properties->fp64flags = 0;
+    const ze_device_fp_flags_t floats = ZE_DEVICE_FP_FLAG_DENORM | ZE_DEVICE_FP_FLAG_INF_NAN |
+                                        ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST | ZE_DEVICE_FP_FLAG_FMA;
+    properties->spirvVersionSupported = ZE_MAKE_VERSION(1, 4);
+    properties->flags = ZE_DEVICE_MODULE_FLAG_FP16 | ZE_DEVICE_MODULE_FLAG_FP64 |
+                        ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
+    properties->fp16flags = floats;
+    properties->fp32flags = floats;
+    properties->fp64flags = floats;
     properties->maxArgumentsSize = 2048;
     properties->printfBufferSize = 0;
     memset(&properties->nativeKernelSupported, 0, sizeof properties->nativeKernelSupported);
@@ -336,7 +342,7 @@ ze_result_t ZE_APICALL zeDeviceCanAccessPeer(ze_device_handle_t hDevice,
 ze_result_t ZE_APICALL zeDeviceGetStatus(ze_device_handle_t hDevice) {
     ENTER(zeDeviceGetStatus);
     CHECK_HANDLE(hDevice, KIND_DEVICE);
-    return ZE_RESULT_SUCCESS;
+    return device_result((const device_t *)hDevice);
 }
 
 ze_result_t ZE_APICALL zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevice,
@@ -377,7 +383,7 @@ ze_result_t ZE_APICALL zeDeviceSynchronize(ze_device_handle_t hDevice) {
     ENTER(zeDeviceSynchronize);
     CHECK_HANDLE(hDevice, KIND_DEVICE);
     workers_wait_idle((const device_t *)hDevice);
-    return ZE_RESULT_SUCCESS;
+    return device_result((const device_t *)hDevice);
 }
 
 // --- Controls -----------------------------------------------------------------------------------

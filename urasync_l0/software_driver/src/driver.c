@@ -127,6 +127,8 @@ static const extension_t extensions[] = {
     {ZE_DEVICE_IP_VERSION_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
     {ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
     {ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
+    {ZE_MODULE_PROGRAM_EXP_NAME, ZE_MAKE_VERSION(1, 0)},
+    {ZE_GLOBAL_OFFSET_EXP_NAME, ZE_MAKE_VERSION(1, 0)},
 };
 enum { EXTENSIONS = sizeof extensions / sizeof extensions[0] };
 
@@ -177,10 +179,15 @@ ze_result_t ZE_APICALL zeDriverGetExtensionFunctionAddress(ze_driver_handle_t hD
         function_t function;
     } functions[] = {
 #define PUBLISH(function) {#function, (function_t)function}
-        PUBLISH(zexCounterBasedEventCreate2),  PUBLISH(zeEventCounterBasedCreate),
-        PUBLISH(zeCommandListHostSynchronize), PUBLISH(zeCommandListImmediateAppendCommandListsExp),
-        PUBLISH(zeDeviceGetRootDevice),        PUBLISH(zeDriverGetDefaultContext),
-        PUBLISH(zeEventPoolGetFlags),          PUBLISH(zeEventQueryKernelTimestampsExt),
+        PUBLISH(zexCounterBasedEventCreate2),
+        PUBLISH(zeEventCounterBasedCreate),
+        PUBLISH(zeCommandListHostSynchronize),
+        PUBLISH(zeCommandListImmediateAppendCommandListsExp),
+        PUBLISH(zeDeviceGetRootDevice),
+        PUBLISH(zeDriverGetDefaultContext),
+        PUBLISH(zeEventPoolGetFlags),
+        PUBLISH(zeEventQueryKernelTimestampsExt),
+        PUBLISH(zeDriverGetLastErrorDescription),
 #undef PUBLISH
     };
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; ++i) {

@@ -237,7 +237,7 @@ ze_result_t ZE_APICALL zeEventQueryStatus(ze_event_handle_t hEvent) {
         return ZE_RESULT_NOT_READY;
     }
     checker_host_saw_event(this_entry, (event_t *)hEvent);
-    return ZE_RESULT_SUCCESS;
+    return context_result(((const event_t *)hEvent)->context);
 }
 
 ze_result_t ZE_APICALL zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout) {
@@ -249,7 +249,7 @@ ze_result_t ZE_APICALL zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t
     if (over) {
         checker_host_saw_event(this_entry, event);
     }
-    return over ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    return over ? context_result(event->context) : ZE_RESULT_NOT_READY;
 }
 
 ze_result_t ZE_APICALL zeEventHostSignal(ze_event_handle_t hEvent) {

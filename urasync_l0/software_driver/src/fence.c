@@ -76,7 +76,7 @@ ze_result_t ZE_APICALL zeFenceHostSynchronize(ze_fence_handle_t hFence, uint64_t
     if (set) {
         checker_host_saw_worker(((const fence_t *)hFence)->queue->worker);
     }
-    return set ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    return set ? device_result(((const fence_t *)hFence)->queue->device) : ZE_RESULT_NOT_READY;
 }
 
 ze_result_t ZE_APICALL zeFenceQueryStatus(ze_fence_handle_t hFence) {

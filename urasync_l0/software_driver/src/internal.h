@@ -16,6 +16,8 @@
 //   event      regular: a bit that is set and reset. Counter-based: a place on a timeline
 //   wait       a regular event, or a place on a timeline that was fixed at the append
 //   gate       holds a worker before its next command while it is closed
+//   module     a program and its kernels; see module.h
+//   launch     a run of a kernel with the arguments that it had at the append
 //   checker    knows which steps, commands and calls of the host, come before which others
 //   subject    what a thread can wait for: a regular event, a fence or a timeline
 //
@@ -67,6 +69,9 @@ typedef enum kind {
     KIND_PHYSICAL_MEMORY,
     KIND_RESERVATION,
     KIND_MAPPING,
+    KIND_MODULE,
+    KIND_BUILD_LOG,
+    KIND_KERNEL,
     KIND_COUNT
 } kind_t;
 
@@ -204,6 +209,7 @@ bool device_memory_take(device_t *device, uint64_t bytes);
 void device_memory_give_back(device_t *device, uint64_t bytes);
 uint64_t device_usable_memory(const device_t *device);
 uint64_t device_ticks(void);
+uint64_t device_ticks_at(uint64_t nanoseconds); // of the clock that os_now reads
 uint32_t device_queue_count(uint32_t ordinal);
 
 // --- context.c ----------------------------------------------------------------------------------
@@ -220,6 +226,13 @@ bool context_has_device(const context_t *context, const device_t *device);
 void context_adopt(context_t *context);
 void context_abandon(context_t *context);
 
+// --- device_loss.c ------------------------------------------------------------------------------
+
+void device_lose(const device_t *device);
+// DEVICE_LOST, or SUCCESS; of a context, whether a device of it is lost.
+ze_result_t device_result(const device_t *device);
+ze_result_t context_result(const context_t *context);
+
 // --- memory.c, virtual_memory.c -----------------------------------------------------------------
 
 // What the driver knows about an address.
@@ -234,6 +247,9 @@ typedef struct memory_facts {
 } memory_facts_t;
 
 bool memory_find(const void *address, memory_facts_t *facts);
+// Calls `visit` for all memory there is; it must not ask about memory itself.
+void memory_visit(void (*visit)(const memory_facts_t *, void *), void *argument);
+void mapping_visit(void (*visit)(const memory_facts_t *, void *), void *argument);
 bool memory_make_resident(const void *address, const device_t *device, bool resident);
 // Releases the memory of deferred frees whose commands have completed.
 void memory_collect_deferred(void);

@@ -57,6 +57,9 @@ ze_result_t lists_submit(command_t *command, uint32_t count, ze_command_list_han
         atomic_fetch_add(&copy[i]->timeline->submissions, 1);
         for (command_t *inner = copy[i]->first; inner != NULL; inner = inner->next) {
             command_visit_events(inner, hold_event, NULL);
+            if (inner->action == ACTION_LAUNCH) {
+                launches_hold(inner);
+            }
         }
     }
     if (fence != NULL) {

@@ -34,6 +34,9 @@ static const char *const names[KIND_COUNT] = {
     [KIND_PHYSICAL_MEMORY] = "physical_memory",
     [KIND_RESERVATION] = "virtual_reservation",
     [KIND_MAPPING] = "virtual_mapping",
+    [KIND_MODULE] = "module",
+    [KIND_BUILD_LOG] = "build_log",
+    [KIND_KERNEL] = "kernel",
 };
 
 void live_add(object_t *object, kind_t kind, const void *handle, int32_t device, uint64_t bytes,

@@ -318,21 +318,39 @@ ze_result_t ZE_APICALL zeMemFreeExt(ze_context_handle_t hContext,
 
 // --- Questions ----------------------------------------------------------------------------------
 
+static memory_facts_t facts_of(const allocation_t *allocation) {
+    return (memory_facts_t){.type = allocation->type,
+                            .id = allocation->id,
+                            .page = OS_PAGE,
+                            .device = allocation->device,
+                            .context = allocation->context,
+                            .base = allocation->range.base,
+                            .size = allocation->range.size};
+}
+
 bool memory_find(const void *address, memory_facts_t *facts) {
     os_mutex_lock(&mutex);
     const allocation_t *allocation =
         (const allocation_t *)range_map_find(&allocations, (uintptr_t)address);
     if (allocation != NULL) {
-        *facts = (memory_facts_t){.type = allocation->type,
-                                  .id = allocation->id,
-                                  .page = OS_PAGE,
-                                  .device = allocation->device,
-                                  .context = allocation->context,
-                                  .base = allocation->range.base,
-                                  .size = allocation->range.size};
+        *facts = facts_of(allocation);
     }
     os_mutex_unlock(&mutex);
     return allocation != NULL || mapping_find(address, facts);
+}
+
+void memory_visit(void (*visit)(const memory_facts_t *, void *), void *argument) {
+    os_mutex_lock(&mutex);
+    const allocation_t *allocation;
+    for (uintptr_t at = 0;
+         (allocation = (const allocation_t *)range_map_first(&allocations, at, UINTPTR_MAX - at)) !=
+         NULL;
+         at = allocation->range.base + allocation->range.size) {
+        const memory_facts_t facts = facts_of(allocation);
+        visit(&facts, argument);
+    }
+    os_mutex_unlock(&mutex);
+    mapping_visit(visit, argument);
 }
 
 bool memory_make_resident(const void *address, const device_t *device, bool resident) {

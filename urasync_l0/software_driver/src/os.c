@@ -8,6 +8,7 @@
 
 #include "os.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -166,3 +167,13 @@ bool os_condition_wait(os_condition_t *condition, os_mutex_t *mutex, uint64_t de
                                    .tv_nsec = (long)(deadline % NANOSECONDS_PER_SECOND)};
     return pthread_cond_timedwait(condition, mutex, &until) != ETIMEDOUT;
 }
+
+void *os_library_open(const char *file, const char **problem) {
+    void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+    if (library == NULL) {
+        *problem = dlerror();
+    }
+    return library;
+}
+
+void *os_library_find(void *library, const char *name) { return dlsym(library, name); }

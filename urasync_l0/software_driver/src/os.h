@@ -57,6 +57,10 @@ static inline void os_condition_broadcast(os_condition_t *c) { pthread_cond_broa
 // Waits once; false when the deadline has passed. May wake for no reason.
 bool os_condition_wait(os_condition_t *condition, os_mutex_t *mutex, uint64_t deadline);
 
+// Libraries that are looked for at run time; never closed. `problem` is said when one cannot open.
+void *os_library_open(const char *file, const char **problem);
+void *os_library_find(void *library, const char *name);
+
 // A hint to the processor that the thread spins.
 static inline void os_relax(void) {
 #if defined(__x86_64__) || defined(__i386__)

@@ -43,22 +43,38 @@ static os_access_t os_access(ze_memory_access_attribute_t access) {
     }
 }
 
+static memory_facts_t facts_of(const mapping_t *mapping) {
+    const physical_t *physical = mapping->physical;
+    return (memory_facts_t){.type = physical->device != NULL ? ZE_MEMORY_TYPE_DEVICE
+                                                             : ZE_MEMORY_TYPE_HOST,
+                            .id = physical->object.serial,
+                            .page = virtual_page(physical->size),
+                            .device = physical->device,
+                            .context = physical->context,
+                            .base = mapping->range.base,
+                            .size = mapping->range.size};
+}
+
 bool mapping_find(const void *address, memory_facts_t *facts) {
     os_mutex_lock(&virtual_memory_mutex);
     const mapping_t *mapping = (const mapping_t *)range_map_find(&mappings, (uintptr_t)address);
     if (mapping != NULL) {
-        const physical_t *physical = mapping->physical;
-        *facts = (memory_facts_t){.type = physical->device != NULL ? ZE_MEMORY_TYPE_DEVICE
-                                                                   : ZE_MEMORY_TYPE_HOST,
-                                  .id = physical->object.serial,
-                                  .page = virtual_page(physical->size),
-                                  .device = physical->device,
-                                  .context = physical->context,
-                                  .base = mapping->range.base,
-                                  .size = mapping->range.size};
+        *facts = facts_of(mapping);
     }
     os_mutex_unlock(&virtual_memory_mutex);
     return mapping != NULL;
+}
+
+void mapping_visit(void (*visit)(const memory_facts_t *, void *), void *argument) {
+    os_mutex_lock(&virtual_memory_mutex);
+    const mapping_t *mapping;
+    for (uintptr_t at = 0;
+         (mapping = (const mapping_t *)range_map_first(&mappings, at, UINTPTR_MAX - at)) != NULL;
+         at = mapping->range.base + mapping->range.size) {
+        const memory_facts_t facts = facts_of(mapping);
+        visit(&facts, argument);
+    }
+    os_mutex_unlock(&virtual_memory_mutex);
 }
 
 // Finds the mapping at an address; unmapping it evicts it.

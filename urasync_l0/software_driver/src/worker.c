@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "opencl.h"
 #include "schedule.h"
 #include "worker.h"
 
@@ -60,6 +61,9 @@ void worker_release(worker_t *worker) {
         command_t *command = worker->spare;
         worker->spare = command->next;
         free(command);
+    }
+    if (worker->queue != NULL) {
+        opencl()->clReleaseCommandQueue(worker->queue);
     }
     timeline_release(worker->timeline);
     os_condition_destroy(&worker->changed);

@@ -8,6 +8,7 @@
 #include "internal.h"
 
 typedef struct command_list command_list_t;
+typedef struct launch launch_t; // in module.h
 typedef struct fence fence_t;
 
 // --- command.c ----------------------------------------------------------------------------------
@@ -21,6 +22,7 @@ typedef enum action {
     ACTION_WRITE_TIMESTAMP,
     ACTION_QUERY_TIMESTAMPS,
     ACTION_EXECUTE_LISTS,
+    ACTION_LAUNCH,
 } action_t;
 
 // Bytes that a command touches. Of a region copy: from its first byte to its last.
@@ -74,6 +76,10 @@ typedef struct command {
             uint32_t count;
             fence_t *fence;
         } execute;
+        struct {
+            launch_t *first;       // run one after the other
+            const uint32_t *count; // how many of them, read when it runs; NULL: all
+        } launch;
     };
 } command_t;
 
@@ -91,6 +97,20 @@ void command_run(worker_t *worker, command_t *command);
 void command_discard(command_t *command);
 // Only the memory beside the command itself.
 void command_free_arrays(command_t *command);
+
+// --- launch.c: of launch commands ---------------------------------------------------------------
+
+// Kernels with launches under way are not to be destroyed; the run lets them go.
+void launches_hold(const command_t *command);
+void launches_run(worker_t *worker, const command_t *command);
+// The times of the last run, in nanoseconds.
+void launches_times(const command_t *command, uint64_t *start, uint64_t *end);
+bool launches_touch(const command_t *command, uintptr_t base, size_t size);
+// Calls `visit` for each range that the checker looks at, until it says no. `surely` of what an
+// argument names, not of what the kernel may reach besides.
+typedef bool range_visit_t(worker_t *worker, const byte_range_t *range, bool surely);
+bool launches_visit_ranges(worker_t *worker, const command_t *command, range_visit_t *visit);
+void launch_free(launch_t *launch); // with those that follow
 
 // --- worker.c -----------------------------------------------------------------------------------
 
@@ -114,8 +134,9 @@ struct worker {
     bool stopping;
     bool started;
     os_thread_t thread;
-    worker_order_t order; // the checker's
-    uint64_t number;      // of its creation
+    struct cl_queue *queue; // of the OpenCL runtime, made by the first launch
+    worker_order_t order;   // the checker's
+    uint64_t number;        // of its creation
 };
 
 worker_t *worker_create(device_t *device);
