@@ -42,6 +42,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 myst_heading_anchors = 3
+myst_enable_extensions = ["deflist"]
 
 
 _MADE_BY_USERS = ("Context", "Controls", "LocalMemory", "Out", "ReusePolicy")
