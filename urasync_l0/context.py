@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
+from urasync_l0 import loggers
 from urasync_l0.adapter import find_adapter
 from urasync_l0.allocation import Allocation
 from urasync_l0.argument import checked_instance
@@ -159,6 +160,7 @@ class Context(QueueContext, UsmContext, PeerContext):
         self._finalizer = finalizer
         note_open(native)
         grants_of(self._adapter.name).join(self)
+        loggers.CONTEXT.debug("Opened %r", self)
 
     def __repr__(self) -> str:
         state = ", closed" if self.native.is_closed else ""
@@ -283,7 +285,9 @@ class Context(QueueContext, UsmContext, PeerContext):
             maximum_pooled=maximum_pooled,
             policy=policy,
         )
-        return Pool(self, core, chosen, frozenset(keys), is_default=False, flags=flags)
+        pool = Pool(self, core, chosen, frozenset(keys), is_default=False, flags=flags)
+        loggers.POOL.debug("Made %r", pool)
+        return pool
 
     def create_pool_in(
         self,
@@ -417,6 +421,7 @@ class Context(QueueContext, UsmContext, PeerContext):
         closed = self.native.close(checked_timeout(timeout_ns))
         if closed:
             note_closed(self.native)
+            loggers.CONTEXT.debug("Closed %r", self)
         return closed
 
     __reduce_ex__ = not_copied("Make another there.")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import TracebackType
 
+from urasync_l0 import loggers
 from urasync_l0.result import DeviceLostError
 
 
@@ -35,6 +36,7 @@ class DeviceLoss:
         """Note that a device is lost."""
         if self.error is None:
             self.error = error
+            loggers.CONTEXT.error("A device is lost, and its context with it: %s", error)
             if self.tell is not None:
                 self.tell()
 

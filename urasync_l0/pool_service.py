@@ -21,6 +21,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from urasync_l0 import loggers
 from urasync_l0.inspection import program_name, snapshot_json_parts
 from urasync_l0.socket_folder import listen_at, make_socket_folder, peer_user, socket_path
 
@@ -172,6 +173,7 @@ class PoolService:
             for part in snapshot_json_parts(blocks=blocks):
                 body += part.encode()  # one conversion of all would keep other threads waiting
         except Exception as error:  # a fault of ours must not end the service
+            loggers.SNAPSHOT.exception("A snapshot for a client failed")
             self._refuse(client, f"the snapshot failed, which is a fault of urasync_l0: {error!r}")
             return
         self._begin_answer(client, b'{"size": %d}\n' % len(body) + body)
@@ -223,6 +225,7 @@ def serve_pools(name: str | None = None) -> Path:
     with _lock:
         if _service is None:
             _service = PoolService(name or program_name())
+            loggers.SNAPSHOT.info("Offer the pools at %s", _service.path)
         return _service.path
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Literal, NamedTuple, Self
 
-from urasync_l0 import argument
+from urasync_l0 import argument, loggers
 from urasync_l0.enums import UsmType
 from urasync_l0.not_copied import not_copied
 from urasync_l0.numbering import number_of
@@ -114,6 +114,7 @@ class Recording:
             _current = None
         if self._writer is not None:
             self._writer.close()
+        loggers.RECORDING.info("%r ended", self)
 
     # -- what the pools tell; see `Observer` -------------------------------------------------------
 
@@ -230,6 +231,7 @@ def record_allocations(
         recording = Recording(writer, None if kind is None else KINDS[kind], tracebacks, history)
         _current = recording
         observe_registries(recording)
+    loggers.RECORDING.info("%r begins", recording)
     return recording
 
 

@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from types import FrameType
 from typing import Any
 
+from urasync_l0 import loggers
 from urasync_l0.inspection import snapshot_json_parts
 from urasync_l0.result import InvalidValueError
 
@@ -48,6 +49,7 @@ def write_snapshot(path: _PathLike, *, blocks: bool = True) -> Path:
         with suppress(OSError):
             new.unlink()
         raise
+    loggers.SNAPSHOT.info("Wrote a snapshot to %s", place)
     return place
 
 

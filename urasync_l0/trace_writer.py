@@ -14,6 +14,8 @@ import threading
 from collections import deque
 from pathlib import Path
 
+from urasync_l0 import loggers
+
 ALLOCATE, FREE, SIGNAL, WAIT, SYNCHRONISE = range(5)
 
 Entry = tuple[int, int, int, int]
@@ -89,6 +91,8 @@ class TraceWriter:
         finally:
             if self._file >= 0:
                 os.close(self._file)
+            if self.problem is not None:
+                loggers.RECORDING.warning("Of a recording: %s", self.problem)
 
     def _take(self) -> list[bytes]:
         """The lines of the next entries."""

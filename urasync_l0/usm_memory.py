@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import Literal, cast, get_args
 
+from urasync_l0 import loggers
 from urasync_l0.device import Device, memory_position
 from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.enums import UsmType
@@ -77,6 +78,7 @@ class UsmMemory:
 
     def allocate(self, size: int) -> int:
         """Return the address of ``size`` new bytes."""
+        loggers.MEMORY.debug("Allocate %d bytes of %s memory", size, self._kind.name)
         with self._loss:
             if self._device is None:
                 return ze_memory.alloc_host(self._context, size, ALIGNMENT)
@@ -110,6 +112,7 @@ class UsmMemory:
             raise
 
     def _free(self, address: int) -> None:
+        loggers.MEMORY.debug("Free %s memory at %#x", self._kind.name, address)
         with self._loss:
             ze_memory.free(self._context, address)
 
@@ -143,11 +146,13 @@ class MappedMemory:
 
     def create(self, size: int) -> PhysicalPages:
         """Create ``size`` bytes of physical memory."""
+        loggers.MEMORY.debug("Create %d bytes of pages", size)
         with self._loss:
             return ze_virtual.create_physical(self._context, self._device, size)
 
     def destroy(self, pages: PhysicalPages) -> None:
         """Give physical memory back."""
+        loggers.MEMORY.debug("Destroy pages")
         with self._loss:
             ze_virtual.destroy_physical(self._context, cast(PhysicalMemHandle, pages))
 

@@ -7,6 +7,7 @@ import operator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
+from urasync_l0 import loggers
 from urasync_l0.device import Device
 from urasync_l0.enums import NO_POOL_FLAGS, UsmPoolFlag, UsmType
 from urasync_l0.native_context import Finalizer, NativeContext
@@ -216,6 +217,7 @@ class Pool:
         finally:
             # Closed it is all the same: what the driver did not take back is tried again later.
             native.unwatch(self._finalizer)
+            loggers.POOL.debug("Closed %r", self)
 
     def leave_current(self) -> None:
         """Where this is the current pool of a device, let the default be so again."""

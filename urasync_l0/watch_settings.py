@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import TypeVar
 
+from urasync_l0.caller_warning import warn_caller
 from urasync_l0.pool_service import serve_pools
 from urasync_l0.recording import record_allocations
 from urasync_l0.snapshot_writer import write_snapshot_at_exit, write_snapshot_on_signal
@@ -63,7 +63,7 @@ def _attempt(name: str, value: str, start: Callable[[str], T]) -> T | None:
     try:
         return start(value)
     except (OSError, ValueError) as error:
-        warnings.warn(f"{name}={value} cannot be followed: {error}", RuntimeWarning, stacklevel=2)
+        warn_caller(f"{name}={value} cannot be followed: {error}")
         return None
 
 

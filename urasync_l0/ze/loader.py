@@ -10,6 +10,7 @@ import threading
 from dataclasses import dataclass
 from typing import Literal
 
+from urasync_l0 import loggers
 from urasync_l0.result import (
     DriverNotFoundError,
     InvalidOperationError,
@@ -162,19 +163,21 @@ def initialise() -> DriverChoice:
     if lib.urasync_in_forked_child():
         raise UninitializedError(FORKED)
     with _lock:
-        if _initialised is None:
-            choice = _choose(None)
-            loader = os.environ.get(LOADER_VARIABLE) or DEFAULT_LOADER
-            _open(loader)
-            if choice == "software":
-                # Imported here, so that a program on a real device never needs the software driver.
-                from urasync_l0.software_driver import library_path, offer_opencl_runtime
+        if _initialised is not None:
+            return _initialised
+        choice = _choose(None)
+        loader = os.environ.get(LOADER_VARIABLE) or DEFAULT_LOADER
+        _open(loader)
+        if choice == "software":
+            # Imported here, so that a program on a real device never needs the software driver.
+            from urasync_l0.software_driver import library_path, offer_opencl_runtime
 
-                os.environ[ALTERNATIVE_DRIVERS_VARIABLE] = library_path()
-                offer_opencl_runtime()
-            _drivers = _initialise_drivers(choice)
-            _initialised = DriverChoice(choice, loader)
-        return _initialised
+            os.environ[ALTERNATIVE_DRIVERS_VARIABLE] = library_path()
+            offer_opencl_runtime()
+        _drivers = _initialise_drivers(choice)
+        made = _initialised = DriverChoice(choice, loader)
+    loggers.LOADER.info("%s gave %d drivers; %s was chosen", loader, len(_drivers), choice)
+    return made
 
 
 def drivers() -> tuple[DriverHandle, ...]:

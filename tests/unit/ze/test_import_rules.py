@@ -102,12 +102,12 @@ def test_nothing_inside_needs_the_libraries_for_ur_clients() -> None:
 
 
 def test_results_and_enumerations_import_nothing_of_ours() -> None:
-    for name in ("urasync_l0.result", "urasync_l0.enums"):
+    for name in ("urasync_l0.result", "urasync_l0.enums", "urasync_l0.loggers"):
         assert ours(IMPORTS[name]) == set()
 
 
 def test_the_bindings_import_nothing_above_them() -> None:
-    allowed = ("urasync_l0.ze", "urasync_l0.result")
+    allowed = ("urasync_l0.ze", "urasync_l0.result", "urasync_l0.loggers")
     for name, found in imported_by(("urasync_l0.ze",)).items():
         above = {module for module in ours(found) if not is_in(module, allowed)}
         # The loader asks the software driver where its library is, and nothing else.
