@@ -2,6 +2,7 @@
 """Imports go one way: declarations, checked calls, handles, pool core, adapters, facade."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -141,6 +142,41 @@ def test_adapters_import_no_facade() -> None:
     """Only names are gathered in the package's own module, so nothing inside needs it."""
     for name, found in IMPORTS.items():
         assert "urasync_l0" not in found, name
+
+
+def layers() -> list[set[str]]:
+    """The layers as ARCHITECTURE.md has them, lowest first; each a set of modules and packages."""
+    page = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = page.partition("| layer | modules")[2].partition("\n\n")[0]
+    rows = [re.findall(r"`(\w+)`", row.rpartition(" | ")[2]) for row in table.splitlines()[2:]]
+    named = [{f"urasync_l0.{name}" for name in row} for row in rows]
+    named[-1].add("urasync_l0")
+    return named
+
+
+def part(name: str) -> str:
+    """The module or package that a layer names."""
+    return ".".join(name.split(".")[:2])
+
+
+def test_each_module_has_its_layer() -> None:
+    named = [name for layer in layers() for name in layer]
+
+    assert len(layers()) > 5
+    assert sorted(named) == sorted({part(name) for name in FILES})
+
+
+def test_imports_go_down_only() -> None:
+    places = {name: number for number, layer in enumerate(layers()) for name in layer}
+    graph = {name: imports(path, KNOWN, types=False) for name, path in FILES.items()}
+    upwards = [
+        f"{name} imports {found}"
+        for name, all_found in graph.items()
+        for found in ours(all_found) & set(FILES)
+        if places[part(found)] > places[part(name)]
+    ]
+
+    assert upwards == []
 
 
 def test_no_import_cycles_at_run_time() -> None:
