@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tests.documentation.page import blocks, run_page
+from tests.helpers.printed import run_quietly
 from urasync_l0.tools import command
 
 ROOT = Path(__file__).parents[2]
@@ -45,20 +43,7 @@ def test_the_pages_with_python_are_found() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN, ids=name)
 def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
-    settings = {key: text for key, text in os.environ.items() if "URASYNC" not in key}
-    settings |= {"URASYNC_L0_DRIVER": "software", "URASYNC_L0_SOFTWARE_CHECK": "1"}
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.documentation.page", str(page)],
-        env={**settings, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-
-    assert (run.returncode, run.stderr) == (0, "")
-    assert int(run.stdout) > 0
+    assert int(run_quietly(tmp_path, "-m", "tests.documentation.page", str(page))) > 0
 
 
 # -- commands --------------------------------------------------------------------------------------

@@ -1,8 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a program printed, compared with a text that may have wildcards."""
+"""What a program prints, compared with a text that may have wildcards."""
 
+import os
+import subprocess
+import sys
 from fnmatch import fnmatchcase
 from itertools import zip_longest
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def run_quietly(folder: Path, *arguments: str) -> str:
+    """Run Python on the software driver under its checker; return what it prints.
+
+    Raises AssertionError if it fails or complains; every warning is an error.
+    """
+    settings = {name: text for name, text in os.environ.items() if "URASYNC" not in name}
+    settings |= {"URASYNC_L0_DRIVER": "software", "URASYNC_L0_SOFTWARE_CHECK": "1"}
+    run = subprocess.run(
+        [sys.executable, "-W", "error", *arguments],
+        env={**settings, "PYTHONPATH": str(ROOT), "COLUMNS": "160"},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (run.returncode, run.stderr) == (0, ""), f"{run.returncode}\n{run.stderr}"
+    return run.stdout
 
 
 def check_printed(printed: str, expected: str) -> None:
