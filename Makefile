@@ -18,10 +18,10 @@ BUILT := $(VENV)/.built
 # What the compiled parts are made from.
 SOURCES := pyproject.toml setup.py ze_build.py ur_library_build.py \
 	$(wildcard urasync_l0/ze/declarations/*.h urasync_l0/ze/include/*.h) \
-	$(wildcard urasync_l0/pool/compiled/*.[ch]) \
+	$(wildcard urasync_l0/dlpack/*.c urasync_l0/pool/compiled/*.[ch]) \
 	$(wildcard urasync_l0/software_driver/include/*.h urasync_l0/software_driver/src/*.[ch]) \
 	$(wildcard urasync_l0/ur_library/*.txt urasync_l0/ur_library/*/*.[ch])
-C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/pool/compiled/*.[ch] \
+C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/pool/compiled/*.[ch] urasync_l0/dlpack/*.c \
 	urasync_l0/software_driver/*/*.[ch] \
 	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/driver/*/*.[ch] tests/ur_library/client/*.[ch] \
 	benchmarks/ur_client/*.[ch] tests/intel/client/*.[ch] tests/intel/client/*/*.[ch])
@@ -152,7 +152,7 @@ fuzz: $(BUILT)
 clean:
 	rm -rf $(VENV) .cache build dist *.egg-info
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	rm -f urasync_l0/ze/_level_zero*.so urasync_l0/pool/_structure*.so
+	rm -f urasync_l0/ze/_level_zero*.so urasync_l0/pool/_structure*.so urasync_l0/dlpack/_capsule*.so
 	rm -f urasync_l0/software_driver/*.so
 	rm -f urasync_l0/ur_library/*.so
 	rm -f urasync_l0/software_driver/_controls_ffi.py

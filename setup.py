@@ -36,6 +36,6 @@ class BuildExtensionAndDriver(build_ext):
 
 setup(
     cffi_modules=["ze_build.py:level_zero"],
-    ext_modules=[ze_build.pool_structure()],
+    ext_modules=[ze_build.pool_structure(), ze_build.dlpack_capsule()],
     cmdclass={"build_ext": BuildExtensionAndDriver},
 )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Builds what the package needs in C, without importing the package.
 
-Five things are built, all by ``pip install .`` through setup.py:
+Six things are built, all by ``pip install .`` through setup.py:
 
 - ``urasync_l0.ze._level_zero``, the cffi API-mode bindings to the Level Zero loader;
+- ``urasync_l0.dlpack._capsule``, which puts memory into DLPack capsules;
 - ``urasync_l0.pool._structure``, the inner structure of the pool core; the package works without;
 - ``libze_urasync_software.so``, the software driver;
 - ``urasync_l0.software_driver._controls_ffi``, the driver's test controls (cffi ABI mode);
@@ -228,6 +229,15 @@ def pool_structure() -> Extension:
         depends=[str(path) for path in POOL_STRUCTURE.glob("*.h")],
         extra_compile_args=["-std=gnu11", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden"],
         optional=True,
+    )
+
+
+def dlpack_capsule() -> Extension:
+    """What puts memory into DLPack capsules, for setuptools."""
+    return Extension(
+        "urasync_l0.dlpack._capsule",
+        ["urasync_l0/dlpack/capsule.c"],
+        extra_compile_args=["-std=gnu11", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden"],
     )
 
 

@@ -43,7 +43,7 @@ cd "$work/tests" # no source tree from here on
 rm -rf "$work/source" "$work/venv"
 "$python" -m venv "$work/venv"
 pip wheel --no-deps --wheel-dir "$work/dist" "$sdist"
-pip install "$work"/dist/*.whl 'pytest>=9' pytest-xdist pytest-randomly hypothesis mypy
+pip install "$work"/dist/*.whl 'pytest>=9' pytest-xdist pytest-randomly hypothesis mypy numpy
 (cd "$work/dist" && ls -s --block-size=KiB -- *)
 
 # -- the tests: those that need no more than what is installed --------------------------------------

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from urasync_l0 import dlpack
 from urasync_l0.enums import UsmType
 from urasync_l0.native_context import AllocationFinalizer, NativeContext
 from urasync_l0.not_copied import not_copied
@@ -218,13 +219,64 @@ class Allocation:
             "data": (self.ptr, False),
         }
 
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """DLPack's device: kDLCPU for host memory, else kDLOneAPI with the root device's index.
+
+        Raises
+        ------
+        BufferError
+            If it is memory of a sub-device or a compute slice.
+        """
+        return dlpack.device_of(self)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Queue | int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule with the bytes, writable and without a copy.
+
+        Whoever takes it keeps the allocation alive, and must be done with the memory when letting
+        go: then it is freed as a dropped allocation is. It must not be freed in another way before.
+        A consumer on a GPU finds device memory only if it works in the same native context.
+
+        Parameters
+        ----------
+        stream
+            What comes before the consumer's work. None: the call waits until the context's queues
+            have done what they were given. A queue of the context: in its order, what the queue
+            that allocated was given (for memory of a context, as None). -1: nothing.
+        max_version
+            The newest version that the consumer knows; from (1, 0) on the capsule is of version 1.
+        dl_device
+            Where the consumer wants it; ``(1, 0)``, the host, for shared memory as well.
+        copy
+            True is refused.
+
+        Raises
+        ------
+        BufferError
+            If the memory cannot be had so: on that device, as a copy, or with that stream.
+        InvalidMemObjectError
+            If the allocation is freed.
+        """
+        return dlpack.export(self, stream, max_version, dl_device, copy)
+
     @property
     def __sycl_usm_array_interface__(self) -> dict[str, Any]:
         """The view of SYCL libraries such as dpctl, as bytes.
 
-        ``syclobj`` names the device; the memory belongs to this package's own context on it.
+        ``syclobj`` names the device; the memory belongs to this package's context on it, and a
+        library finds it only if it works in the same native one. Memory of a sub-device or a
+        compute slice has none: SYCL has no name for these.
         """
         self.require_live()
+        device = self.device or self.context.devices[0]
+        if device.parent is not None:
+            raise AttributeError(f"{device!r} has no name in SYCL")
         return {
             "version": 1,
             "shape": (self.nbytes,),
@@ -232,7 +284,7 @@ class Allocation:
             "strides": None,
             "offset": 0,
             "data": (self.ptr, False),
-            "syclobj": f"level_zero:gpu:{(self.device or self.context.devices[0]).index}",
+            "syclobj": f"level_zero:gpu:{device.index}",
         }
 
 

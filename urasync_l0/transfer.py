@@ -66,7 +66,7 @@ def operand(target: Any, offset: int, *, writable: bool) -> Operand:
     if isinstance(target, Allocation):
         target.require_live()
         address, nbytes, keep = target.ptr, target.nbytes, target
-    elif hasattr(target, "__index__"):
+    elif hasattr(target, "__index__") and not getattr(target, "ndim", 0):  # arrays have it, too
         address, nbytes, keep = operator.index(target), None, None
         if not address:
             raise InvalidNullPointerError("The pointer of a transfer is null.")
