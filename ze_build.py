@@ -123,13 +123,23 @@ def system_header_text() -> str:
         text=True,
         check=False,
     )
-    if run.returncode != 0:
-        first = next((line for line in run.stderr.splitlines() if "error" in line), run.stderr)
+    if run.returncode == 0:
+        return run.stdout
+    missing = re.search(r"fatal error: (\S+): No such file", run.stderr)
+    if missing is None:
+        said = next((line for line in run.stderr.splitlines() if "error" in line), run.stderr)
         raise BuildError(
-            f"the Level Zero headers were not found or not readable {place} ({first.strip()}).",
-            remedy,
+            f"the C compiler {shlex.join(compiler())} failed on the Level Zero headers {place} "
+            f"(status {run.returncode}): {said.strip() or 'it says nothing'}.",
+            f"See that it works, or name another in the variable CC. {remedy}",
         )
-    return run.stdout
+    header = missing.group(1)
+    if not header.startswith("level_zero/"):
+        raise BuildError(
+            f"the C library's header {header} was not found.",
+            "On Debian: apt-get install libc6-dev",
+        )
+    raise BuildError(f"the Level Zero headers were not found {place} ({header}).", remedy)
 
 
 def declaration_text() -> str:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the build says when something is missing, and what it takes from where."""
 
+import os
+import subprocess
+import sys
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +43,61 @@ def test_no_headers_where_the_variable_points(
     assert f"no level_zero/ze_api.h in {tmp_path}" in text
     assert "apt-get install libze-dev" in text
     assert "URASYNC_L0_INCLUDE" in text
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        (
+            "echo 'x.c:1: fatal error: level_zero/ze_api.h: No such file or directory' >&2; exit 1",
+            r"Level Zero headers were not found on this system \(level_zero/ze_api\.h\)"
+            r".*\n.*apt-get install libze-dev",
+        ),
+        (
+            "echo 'ze_api.h:9: fatal error: stdint.h: No such file or directory' >&2; exit 1",
+            r"C library's header stdint\.h was not found.*\n.*apt-get install libc6-dev",
+        ),
+        ("exit 3", r"failed .*\(status 3\): it says nothing.*\n.*the variable CC"),
+        ("echo 'cc1: internal error' >&2; exit 1", r"\(status 1\): cc1: internal error"),
+    ],
+    ids=["no Level Zero", "no C library", "silent", "broken"],
+)
+def test_a_compiler_that_fails_on_the_headers(
+    script: str, problem: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_text(f"#!/bin/sh\n{script}\n")
+    compiler.chmod(0o755)
+    monkeypatch.delenv("URASYNC_L0_INCLUDE", raising=False)
+    monkeypatch.setenv("CC", str(compiler))
+    with pytest.raises(SystemExit, match=problem):
+        ze_build.preprocessor_flags()
+
+
+@pytest.mark.parametrize(
+    ("settings", "package"),
+    [({"CC": "there-is-no-compiler"}, "gcc"), ({"URASYNC_L0_INCLUDE": "nowhere"}, "libze-dev")],
+    ids=["no compiler", "no headers"],
+)
+def test_who_installs_reads_two_lines(
+    settings: dict[str, str], package: str, tmp_path: Path
+) -> None:
+    """What is missing, and which package has it; not where in the build that came up."""
+    folders = ["--build-lib", str(tmp_path), "--build-temp", str(tmp_path)]
+    run = subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", *folders],
+        cwd=ze_build.ROOT,
+        env=os.environ | settings,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert run.returncode == 1
+    first, second = run.stderr.splitlines()
+    assert first.startswith("urasync-l0 cannot be built: ")
+    assert f"apt-get install {package}" in second
+    assert not list(tmp_path.iterdir())
 
 
 def test_headers_that_are_too_old(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
