@@ -66,12 +66,18 @@ class Diagnosis:
 
     Attributes
     ----------
-    version, python, system
-        The package's version, the interpreter's, and the operating system with its processor.
+    version
+        The package's version.
+    python
+        The interpreter's version, and where it is.
+    system
+        The operating system, with its processor.
     pool_core
         "compiled" or "python": which form of the pool core is in use.
-    user, groups
-        Who looked, and the groups of that user.
+    user
+        Who looked.
+    groups
+        The groups of that user.
     nodes
         The device nodes of GPUs.
     drivers

@@ -85,10 +85,14 @@ class DriverReport:
     ----------
     name
         "system" or "software".
-    error, problem
-        The class and the text of what stopped the look; None if nothing did.
-    loader, loader_version
-        The loader's file, and its version; None if it was not opened, or cannot tell.
+    error
+        The class of what stopped the look; None if nothing did.
+    problem
+        Its text.
+    loader
+        The loader's file; None if it was not opened.
+    loader_version
+        Its version; None if it cannot tell.
     libraries
         The files of the drivers that it loaded.
     platforms
