@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from urasync_l0.pool.block import BlockState
 from urasync_l0.pool.pool_copy import BLOCK_FIELDS, copy_pool
 from urasync_l0.queue import Queue
@@ -11,6 +13,7 @@ from urasync_l0.usm_pool import Pool
 from urasync_l0.views.fraction import bytes_of
 
 
+@dataclass(frozen=True)
 class CupyMemoryPool:
     """A pool under the names of ``cupy.cuda.MemoryPool``.
 
@@ -20,11 +23,7 @@ class CupyMemoryPool:
         The pool itself.
     """
 
-    def __init__(self, pool: Pool) -> None:
-        self.pool = pool
-
-    def __repr__(self) -> str:
-        return f"CupyMemoryPool({self.pool!r})"
+    pool: Pool
 
     def used_bytes(self) -> int:
         """Bytes in use."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from urasync_l0.context import Context
@@ -22,6 +23,7 @@ class RmmStatistics(NamedTuple):
     total_count: int
 
 
+@dataclass(frozen=True)
 class RmmMemoryResource:
     """A pool under the names of ``rmm.mr.DeviceMemoryResource``. Streams are queues.
 
@@ -31,11 +33,7 @@ class RmmMemoryResource:
         The pool itself.
     """
 
-    def __init__(self, pool: Pool) -> None:
-        self.pool = pool
-
-    def __repr__(self) -> str:
-        return f"RmmMemoryResource({self.pool!r})"
+    pool: Pool
 
     def allocate(self, nbytes: int, stream: Queue) -> int:
         """The address of device memory for work that comes after this call in the queue's order;

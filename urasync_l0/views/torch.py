@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from urasync_l0.context import Context
 from urasync_l0.device import Device
 from urasync_l0.result import UnsupportedFeatureError
 from urasync_l0.views.fraction import bytes_of, memory_of
 
 
+@dataclass(frozen=True)
 class TorchMemory:
     """The current pools of a context's devices under the names of ``torch.xpu``.
 
@@ -20,11 +23,7 @@ class TorchMemory:
         The context itself.
     """
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
-
-    def __repr__(self) -> str:
-        return f"TorchMemory({self.context!r})"
+    context: Context
 
     def memory_allocated(self, device: Device | int | None = None) -> int:
         """Bytes in use."""
