@@ -46,7 +46,7 @@ from urasync_l0.snapshot_writer import (
 )
 from urasync_l0.usm_pool import KEEP_EVERYTHING, Pool
 from urasync_l0.v2 import InOrderQueue
-from urasync_l0.ze.command_list import INFINITE
+from urasync_l0.ze.host_wait import INFINITE
 
 __all__ = [
     "INFINITE",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 
 from urasync_l0.result import InvalidValueError
-from urasync_l0.ze.command_list import INFINITE
+from urasync_l0.ze.host_wait import INFINITE
 
 
 def checked_timeout(timeout_ns: int | None) -> int:

@@ -27,7 +27,7 @@ from urasync_l0.result import InvalidValueError
 from urasync_l0.usm_memory import ALIGNMENT, HOST_INDEX
 from urasync_l0.usm_pool import Pool
 from urasync_l0.wait_list import NO_WAITS
-from urasync_l0.ze.command_list import INFINITE
+from urasync_l0.ze.host_wait import INFINITE
 
 if TYPE_CHECKING:
     from urasync_l0.context import Context

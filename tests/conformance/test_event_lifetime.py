@@ -76,7 +76,7 @@ def test_failed_calls_leave_no_event(
 
 
 class Pause:
-    """Holds the first thread that calls something, until it is let go."""
+    """Holds the first thread, but the test's own, that calls something, until it is let go."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
         self.reached = threading.Event()

@@ -27,8 +27,8 @@ from urasync_l0.pool import GRANULE, Mark, MarkerEvent, QueueOperations, QueueOr
 from urasync_l0.pool import Pool as PoolCore
 from urasync_l0.software_driver.controls import Controls
 from urasync_l0.usm_memory import ExpandingSegments
-from urasync_l0.ze.command_list import INFINITE
 from urasync_l0.ze.handles import handle_value
+from urasync_l0.ze.host_wait import INFINITE
 from urasync_l0.ze.loader import DriverName
 from urasync_l0.ze.result import ZeResult
 

@@ -12,10 +12,8 @@ from typing import NewType
 
 from urasync_l0.ze._extension import CData, ffi, lib
 from urasync_l0.ze.handles import CommandListHandle, ContextHandle, DeviceHandle, EventHandle
-from urasync_l0.ze.result import ZeResult, check
-
-INFINITE = 2**64 - 1
-"""Time-out in nanoseconds that never ends."""
+from urasync_l0.ze.host_wait import INFINITE, wait_for
+from urasync_l0.ze.result import check
 
 # An array of event handles for a wait; ``len()`` tells how many. It does not keep the events alive.
 EventArray = NewType("EventArray", CData)
@@ -44,7 +42,6 @@ class MemoryAdvice(IntEnum):
 
 _NO_EVENT = EventHandle(ffi.NULL)
 _NO_EVENTS = EventArray(ffi.NULL)
-_NOT_READY = int(ZeResult.NOT_READY)
 
 # The functions below run once for each command, so they find the entry without a look-up in lib.
 _append_signal_event = lib.zeCommandListAppendSignalEvent
@@ -312,10 +309,5 @@ def host_synchronize(command_list: CommandListHandle, timeout_ns: int = INFINITE
     UnsupportedFeatureError
         If the loader has no zeCommandListHostSynchronize; signal an event and wait for it instead.
     """
-    code = lib.zeCommandListHostSynchronize(command_list, timeout_ns)
-    if code == 0:
-        return True
-    if code == _NOT_READY:
-        return False
-    check(code, "zeCommandListHostSynchronize", f"The time-out is {timeout_ns} ns")
-    return True
+    name = "zeCommandListHostSynchronize"
+    return wait_for(lib.zeCommandListHostSynchronize, name, command_list, timeout_ns)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from urasync_l0.result import ProfilingInfoNotAvailableError
 from urasync_l0.ze._extension import ffi, lib
 from urasync_l0.ze.handles import ContextHandle, DeviceHandle, EventHandle, EventPoolHandle
+from urasync_l0.ze.host_wait import wait_for
 from urasync_l0.ze.result import ZeResult, check
 
 _NOT_READY = int(ZeResult.NOT_READY)
@@ -154,12 +155,7 @@ def query_status(event: EventHandle) -> bool:
 
 def host_synchronize(event: EventHandle, timeout_ns: int) -> bool:
     """Wait for an event at most timeout_ns nanoseconds; True when it is signalled."""
-    code = lib.zeEventHostSynchronize(event, timeout_ns)
-    if code == 0:
-        return True
-    if code != _NOT_READY:
-        check(code, "zeEventHostSynchronize", f"The time-out is {timeout_ns} ns")
-    return False
+    return wait_for(lib.zeEventHostSynchronize, "zeEventHostSynchronize", event, timeout_ns)
 
 
 def query_kernel_timestamp(event: EventHandle) -> KernelTimestamp:

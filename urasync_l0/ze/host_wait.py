@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Waits of the host for the driver."""
+
+from collections.abc import Callable
+from time import monotonic_ns
+from typing import TypeVar
+
+from urasync_l0.ze.result import ZeResult, check
+
+H = TypeVar("H")
+
+INFINITE = 2**64 - 1
+"""Time-out in nanoseconds that never ends."""
+
+_NOT_READY = int(ZeResult.NOT_READY)
+
+
+def wait_for(synchronize: Callable[[H, int], int], name: str, handle: H, timeout_ns: int) -> bool:
+    """Call the entry ``name`` for a handle; True when what it waits for has come about.
+
+    False when ``timeout_ns`` nanoseconds are over; 0 only asks. A driver may come back early, as if
+    the time were over; it is asked again then for what is left of it.
+    """
+    limited = 0 < timeout_ns < INFINITE
+    deadline = monotonic_ns() + timeout_ns if limited else timeout_ns
+    left = timeout_ns
+    while True:
+        code = synchronize(handle, left)
+        if code == 0:
+            return True
+        if code != _NOT_READY:
+            check(code, name, f"The time-out is {timeout_ns} ns")
+        if limited:
+            left = deadline - monotonic_ns()
+        if left <= 0:
+            return False
