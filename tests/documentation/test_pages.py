@@ -33,11 +33,11 @@ def has_python(page: Path) -> bool:
     return any(block.language == "python" and block.is_run for block in blocks(page.read_text()))
 
 
-RUN = [page for page in PAGES if has_python(page) and page.name != "README.md"]
+RUN = [page for page in PAGES if has_python(page)]
 
 
 def test_the_pages_with_python_are_found() -> None:
-    assert {"docs/guide/pools.md"} <= {name(page) for page in RUN}
+    assert {"README.md", "docs/guide/pools.md"} <= {name(page) for page in RUN}
 
 
 @pytest.mark.slow
@@ -113,9 +113,13 @@ def test_links_lead_somewhere(page: Path) -> None:
 # -- figures ---------------------------------------------------------------------------------------
 
 
-def test_the_readme_has_no_figures_of_its_own() -> None:
-    figures = (ROOT / "docs" / "performance.md").read_text().splitlines()
-    section = (ROOT / "README.md").read_text().partition("## How much memory it takes")[2]
+@pytest.mark.parametrize(
+    ("title", "source"),
+    [("How much memory it takes", "performance.md"), ("Beside other allocators", "comparison.md")],
+)
+def test_the_readme_says_nothing_without_a_source(title: str, source: str) -> None:
+    figures = (ROOT / "docs" / source).read_text().splitlines()
+    section = (ROOT / "README.md").read_text().partition(f"## {title}\n")[2]
     rows = [line for line in section.partition("## ")[0].splitlines() if line.startswith("|")]
 
     assert len(rows) > 2
