@@ -656,7 +656,9 @@ def test_another_user_who_gets_in_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 @root_only
 def test_a_process_of_another_user_is_named_as_such(runtime: Path) -> None:
-    sleeper = "import os, sys; os.setgid(65534); os.setuid(65534); print(); sys.stdin.read()"
+    sleeper = (
+        "import os, sys; os.setgid(65534); os.setuid(65534); print(flush=True); sys.stdin.read()"
+    )
     with subprocess.Popen(
         [sys.executable, "-S", "-c", sleeper],
         stdin=subprocess.PIPE,

@@ -45,12 +45,12 @@ def test_scenario(client: Path, flavour: str, scenario: str) -> None:
 
 @pytest.mark.parametrize("flavour", ADAPTERS)
 def test_programs(client: Path, flavour: str, tmp_path: Path) -> None:
-    """As far as the software driver goes, which compiles none."""
+    """As far as the software driver goes, which needs an OpenCL runtime to compile one."""
     program = tmp_path / "fill.spv"
     program.write_bytes(fill_program())
     run = run_client(client, "programs", [library_path(flavour)], PROGRAM=str(program))
     must_pass(run)
-    assert run.stdout == "the driver has no compiler\npassed\n"
+    assert run.stdout.removesuffix("passed\n") in ("", "the driver has no compiler\n")
 
 
 def test_two_adapters_in_one_process(client: Path) -> None:
