@@ -46,7 +46,7 @@ help:
 	@echo 'make test-intel        tests on Intel'"'"'s own stack without a GPU, in a folder with Debian sid'
 	@echo 'make test-free-threaded  unit and conformance tests on a free-threaded CPython, if there is one'
 	@echo 'make test-ur-loader    a C client of the UR adapter libraries under the libur_loader of PyPI'
-	@echo 'make test-sycl         a SYCL program, dpctl of PyPI, on the UR adapter libraries (large downloads)'
+	@echo 'make test-sycl         SYCL programs, dpctl and dpnp of PyPI, on the UR adapter libraries (large downloads)'
 	@echo 'make lint              ruff, mypy and clang-format'
 	@echo 'make docs              guide and reference as web pages, build/docs; every warning is an error'
 	@echo 'make fuzz              coverage-guided fuzzing of what is parsed in C; needs clang (CLANG=clang-14)'
@@ -127,7 +127,7 @@ SYCL := .cache/sycl
 
 $(SYCL)/lib/libsycl.so: | $(VENV_PYTHON)
 	$(PYTHON) -m venv $(SYCL)
-	$(SYCL)/bin/python -m pip install --quiet dpctl 'cffi>=1.17' 'rich>=13'
+	$(SYCL)/bin/python -m pip install --quiet dpctl dpnp 'cffi>=1.17' 'rich>=13'
 
 test-sycl: $(BUILT) $(DEVELOPMENT) $(SYCL)/lib/libsycl.so
 	URASYNC_L0_SYCL_PYTHON=$(abspath $(SYCL)/bin/python) \

@@ -340,6 +340,11 @@ class Adapter(Protocol):
     def urQueueFlush(self, queue: Queue | None) -> None:
         """See that everything enqueued so far reaches the device without further calls."""
 
+    def urQueueIsGraphCaptureEnabledExp(
+        self, queue: Queue | None, result: Out[bool] | None
+    ) -> None:
+        """Whether commands are recorded in a graph: never, for there are no graphs."""
+
     def urQueueGetNativeHandle(
         self, queue: Queue | None, desc: QueueNativeDesc | None, native_queue: Out[int] | None
     ) -> None:
@@ -484,6 +489,15 @@ class Adapter(Protocol):
     ) -> None:
         """A program in SPIR-V, which must be built before it has kernels."""
 
+    def urProgramCreateWithNativeHandle(
+        self,
+        native_program: int,
+        context: Context | None,
+        properties: NativeHandleProperties | None,
+        program: Out[Program] | None,
+    ) -> None:
+        """A program over a module of Level Zero, which counts as built for all devices."""
+
     def urProgramBuild(
         self, context: Context | None, program: Program | None, options: str | None
     ) -> None:
@@ -499,6 +513,49 @@ class Adapter(Protocol):
     ) -> None:
         """Compile a program for devices, which must be among those of its context; in fact, for all
         of them."""
+
+    def urProgramCompile(
+        self, context: Context | None, program: Program | None, options: str | None
+    ) -> None:
+        """Note the options of a program that is to be linked: compiling comes with that."""
+
+    def urProgramCompileExp(
+        self,
+        program: Program | None,
+        num_devices: int,
+        devices: Sequence[Device | None] | None,
+        flags: int,
+        options: str | None,
+    ) -> None:
+        """As `urProgramCompile`; the devices must be among those of the program's context."""
+
+    def urProgramLink(
+        self,
+        context: Context | None,
+        count: int,
+        programs: Sequence[Program | None] | None,
+        options: str | None,
+        program: Out[Program] | None,
+    ) -> None:
+        """One program of several that were compiled, built for all devices of the context."""
+
+    def urProgramLinkExp(
+        self,
+        context: Context | None,
+        num_devices: int,
+        devices: Sequence[Device | None] | None,
+        flags: int,
+        count: int,
+        programs: Sequence[Program | None] | None,
+        options: str | None,
+        program: Out[Program] | None,
+    ) -> None:
+        """As `urProgramLink`; the devices must be among those of the context."""
+
+    def urProgramGetNativeHandle(
+        self, program: Program | None, native_program: Out[int] | None
+    ) -> None:
+        """The module of a program that is built, for its context's first device."""
 
     def urProgramRetain(self, program: Program | None) -> None:
         """Add a reference."""
@@ -532,6 +589,21 @@ class Adapter(Protocol):
     ) -> None:
         """A kernel of a program that is built."""
 
+    def urKernelCreateWithNativeHandle(
+        self,
+        native_kernel: int,
+        context: Context | None,
+        program: Program | None,
+        properties: NativeHandleProperties | None,
+        kernel: Out[Kernel] | None,
+    ) -> None:
+        """A kernel over one of Level Zero, which belongs to the program's module."""
+
+    def urKernelGetNativeHandle(
+        self, kernel: Kernel | None, native_kernel: Out[int] | None
+    ) -> None:
+        """The kernel of Level Zero, for the context's first device."""
+
     def urKernelRetain(self, kernel: Kernel | None) -> None:
         """Add a reference."""
 
@@ -547,6 +619,39 @@ class Adapter(Protocol):
         prop_size_ret: Out[int] | None,
     ) -> None:
         """A `KernelInfo`."""
+
+    def urKernelGetGroupInfo(
+        self,
+        kernel: Kernel | None,
+        device: Device | None,
+        prop_name: int,
+        prop_size: int,
+        prop_value: Out[Any] | None,
+        prop_size_ret: Out[int] | None,
+    ) -> None:
+        """A `KernelGroupInfo`."""
+
+    def urKernelGetSubGroupInfo(
+        self,
+        kernel: Kernel | None,
+        device: Device | None,
+        prop_name: int,
+        prop_size: int,
+        prop_value: Out[Any] | None,
+        prop_size_ret: Out[int] | None,
+    ) -> None:
+        """A `KernelSubGroupInfo`."""
+
+    def urKernelSetExecInfo(
+        self,
+        kernel: Kernel | None,
+        prop_name: int,
+        prop_size: int,
+        properties: Any,
+        prop_value: int | None,
+    ) -> None:
+        """Say what later launches do: a `KernelExecInfo`. Pointers in a list are not looked at: the
+        kernel may then reach all memory."""
 
     def urEnqueueKernelLaunchWithArgsExp(
         self,

@@ -9,7 +9,7 @@ the driver could do.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import IntFlag
+from enum import IntEnum, IntFlag
 from typing import Any, TypeVar
 
 from urasync_l0 import reference_count
@@ -214,6 +214,21 @@ def _number(attribute: str) -> Callable[[Device], int]:
     return lambda device: int(getattr(device.properties, attribute))
 
 
+# Bytes of the types whose vectors clients ask about.
+_VECTORS = {"CHAR": 1, "SHORT": 2, "INT": 4, "LONG": 8, "FLOAT": 4, "DOUBLE": 8, "HALF": 2}
+
+
+def _vector_widths() -> dict[IntEnum, Property[Device]]:
+    def width(size: int) -> Property[Device]:
+        return Property(UINT32, lambda d: max(d.properties.physical_eu_simd_width // size, 1))
+
+    return {
+        DeviceInfo[f"{kind}_VECTOR_WIDTH_{name}"]: width(size)
+        for kind in ("PREFERRED", "NATIVE")
+        for name, size in _VECTORS.items()
+    }
+
+
 _UNSUPPORTED_FEATURES = (
     DeviceInfo.USE_NATIVE_ASSERT,
     DeviceInfo.IMAGE_SUPPORT,
@@ -330,6 +345,8 @@ DEVICE_INFO: InfoTable[Device] = InfoTable(
         DeviceInfo.MAX_PARAMETER_SIZE: Property(SIZE, lambda d: d.module.max_arguments_size),
         DeviceInfo.PRINTF_BUFFER_SIZE: Property(SIZE, lambda d: d.module.printf_buffer_size),
         DeviceInfo.BUILT_IN_KERNELS: Property(STRING, _always("")),
+        DeviceInfo.COMPILER_AVAILABLE: Property(BOOL, lambda d: d.module.spirv_version != 0),
+        DeviceInfo.LINKER_AVAILABLE: Property(BOOL, lambda d: d.module.spirv_version != 0),
         DeviceInfo.IL_VERSION: Property(STRING, _known("a SPIR-V version", _il_version)),
         DeviceInfo.SINGLE_FP_CONFIG: Property(FLAGS, lambda device: _float(device.module.single)),
         DeviceInfo.HALF_FP_CONFIG: Property(FLAGS, lambda device: _float(device.module.half)),
@@ -337,6 +354,7 @@ DEVICE_INFO: InfoTable[Device] = InfoTable(
         DeviceInfo.ATOMIC_64: Property(
             BOOL, lambda device: bool(device.module.flags & ModuleFlag.INT64_ATOMICS)
         ),
+        **_vector_widths(),
         # Execution units.
         DeviceInfo.GPU_EU_COUNT: Property(UINT32, lambda device: device.compute_units),
         DeviceInfo.GPU_EU_SIMD_WIDTH: Property(UINT32, _number("physical_eu_simd_width")),

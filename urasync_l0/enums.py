@@ -411,6 +411,32 @@ class KernelInfo(IntEnum):
     PROGRAM = 4
 
 
+class KernelGroupInfo(IntEnum):
+    """``ur_kernel_group_info_t``: properties of a kernel's groups on a device."""
+
+    WORK_GROUP_SIZE = 1
+    COMPILE_WORK_GROUP_SIZE = 2
+    LOCAL_MEM_SIZE = 3
+    PREFERRED_WORK_GROUP_SIZE_MULTIPLE = 4
+    PRIVATE_MEM_SIZE = 5
+
+
+class KernelSubGroupInfo(IntEnum):
+    """``ur_kernel_sub_group_info_t``: properties of a kernel's sub-groups on a device."""
+
+    MAX_SUB_GROUP_SIZE = 0
+    MAX_NUM_SUB_GROUPS = 1
+    COMPILE_NUM_SUB_GROUPS = 2
+    SUB_GROUP_SIZE_INTEL = 3
+
+
+class KernelExecInfo(IntEnum):
+    """``ur_kernel_exec_info_t``: what can be said of a kernel's launches."""
+
+    USM_INDIRECT_ACCESS = 0
+    USM_PTRS = 1
+
+
 class KernelArgType(IntEnum):
     """``ur_exp_kernel_arg_type_t``: kinds of argument."""
 
@@ -435,6 +461,20 @@ class DeviceInfo(IntEnum):
     HALF_FP_CONFIG = 8
     DOUBLE_FP_CONFIG = 9
     QUEUE_PROPERTIES = 10
+    PREFERRED_VECTOR_WIDTH_CHAR = 11
+    PREFERRED_VECTOR_WIDTH_SHORT = 12
+    PREFERRED_VECTOR_WIDTH_INT = 13
+    PREFERRED_VECTOR_WIDTH_LONG = 14
+    PREFERRED_VECTOR_WIDTH_FLOAT = 15
+    PREFERRED_VECTOR_WIDTH_DOUBLE = 16
+    PREFERRED_VECTOR_WIDTH_HALF = 17
+    NATIVE_VECTOR_WIDTH_CHAR = 18
+    NATIVE_VECTOR_WIDTH_SHORT = 19
+    NATIVE_VECTOR_WIDTH_INT = 20
+    NATIVE_VECTOR_WIDTH_LONG = 21
+    NATIVE_VECTOR_WIDTH_FLOAT = 22
+    NATIVE_VECTOR_WIDTH_DOUBLE = 23
+    NATIVE_VECTOR_WIDTH_HALF = 24
     MAX_CLOCK_FREQUENCY = 25
     MEMORY_CLOCK_RATE = 26
     ADDRESS_BITS = 27
@@ -451,6 +491,8 @@ class DeviceInfo(IntEnum):
     PROFILING_TIMER_RESOLUTION = 54
     ENDIAN_LITTLE = 55
     AVAILABLE = 56
+    COMPILER_AVAILABLE = 57
+    LINKER_AVAILABLE = 58
     QUEUE_ON_DEVICE_PROPERTIES = 60
     QUEUE_ON_HOST_PROPERTIES = 61
     BUILT_IN_KERNELS = 62
@@ -537,12 +579,15 @@ class StructureType(IntEnum):
     QUEUE_PROPERTIES = 14
     QUEUE_INDEX_PROPERTIES = 15
     CONTEXT_NATIVE_PROPERTIES = 16
+    KERNEL_NATIVE_PROPERTIES = 17
     QUEUE_NATIVE_PROPERTIES = 18
     MEM_NATIVE_PROPERTIES = 19
     EVENT_NATIVE_PROPERTIES = 20
     PLATFORM_NATIVE_PROPERTIES = 21
     DEVICE_NATIVE_PROPERTIES = 22
+    PROGRAM_NATIVE_PROPERTIES = 23
     QUEUE_NATIVE_DESC = 25
+    KERNEL_EXEC_INFO_PROPERTIES = 31
     DEVICE_PARTITION_PROPERTIES = 26
     USM_ALLOC_LOCATION_DESC = 35
     USM_POOL_BUFFER_DESC = 36

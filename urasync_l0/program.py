@@ -8,6 +8,7 @@ dropped while a launch is under way goes when the launch is complete.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,23 @@ from urasync_l0.argument import checked_bytes, checked_instance
 from urasync_l0.device import distinct_handles
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.not_copied import not_copied
-from urasync_l0.result import InvalidOperationError, InvalidProgramError, InvalidValueError, UrError
+from urasync_l0.result import (
+    InvalidContextError,
+    InvalidOperationError,
+    InvalidProgramError,
+    InvalidValueError,
+    UrError,
+)
 from urasync_l0.ze import module as ze_module
-from urasync_l0.ze.handles import DeviceHandle, KernelHandle, ModuleHandle, handle_value
+from urasync_l0.ze.handles import (
+    DeviceHandle,
+    KernelHandle,
+    ModuleHandle,
+    handle_value,
+    kernel_from,
+    module_from,
+)
+from urasync_l0.ze.module import KernelProperties
 
 if TYPE_CHECKING:
     from urasync_l0.context import Context
@@ -50,29 +65,50 @@ class _KernelFinalizer(Finalizer):
             ze_module.destroy_kernel(self.handle)
 
 
-class NativeModule:
-    """A program, compiled for one device."""
+_UNKNOWN = b"?"  # what somebody else's module was made from
 
-    def __init__(self, context: NativeContext, device: DeviceHandle, spirv: bytes, options: str):
+
+class NativeModule:
+    """A program, compiled for one device; or for those that somebody else compiled it for.
+
+    What is not ``is_owned`` is somebody else's, and stays.
+    """
+
+    def __init__(self, context: NativeContext, handle: ModuleHandle, log: str, is_owned: bool):
         self.context = context
+        self.handle = handle
+        self.log = log
+        if is_owned:
+            finalizer = _ModuleFinalizer(self, context.attention.append)
+            finalizer.handle = handle
+            context.watch(finalizer)
+
+    @classmethod
+    def compile(
+        cls, context: NativeContext, device: DeviceHandle, inputs: Sequence[ze_module.Input]
+    ) -> NativeModule:
+        """A module of programs in SPIR-V."""
         with context.loss:
-            self.handle, self.log = ze_module.create(context.handle, device, spirv, options)
-        finalizer = _ModuleFinalizer(self, context.attention.append)
-        finalizer.handle = self.handle
-        context.watch(finalizer)
+            return cls(context, *ze_module.create(context.handle, device, inputs), True)
 
 
 class NativeKernel:
     """A kernel for one device. Who sets arguments and appends a launch holds ``lock``."""
 
-    def __init__(self, module: NativeModule, name: str) -> None:
+    def __init__(self, module: NativeModule, handle: KernelHandle, is_owned: bool) -> None:
         self.module = module
         self.lock = threading.Lock()
+        self.handle = handle
+        if is_owned:
+            finalizer = _KernelFinalizer(self, module.context.attention.append)
+            finalizer.handle = self.handle
+            module.context.watch(finalizer)
+
+    @classmethod
+    def find(cls, module: NativeModule, name: str) -> NativeKernel:
+        """A kernel of a module."""
         with module.context.loss:
-            self.handle = ze_module.create_kernel(module.handle, name)
-        finalizer = _KernelFinalizer(self, module.context.attention.append)
-        finalizer.handle = self.handle
-        module.context.watch(finalizer)
+            return cls(module, ze_module.create_kernel(module.handle, name), True)
 
 
 class Program:
@@ -88,6 +124,8 @@ class Program:
         What it was built with.
     log
         What the compiler said.
+    is_compiled
+        Whether it can be linked.
     """
 
     def __init__(self, context: Context, spirv: bytes) -> None:
@@ -98,11 +136,30 @@ class Program:
         self.spirv = spirv
         self.options = ""
         self.log = ""
+        self.is_compiled = False
         self._lock = threading.Lock()
         self._modules: dict[int, NativeModule] = {}
+        self._linked: tuple[ze_module.Input, ...] = ()
         self._is_closed = False
 
     __reduce_ex__ = not_copied("Send its spirv and options.")
+
+    @classmethod
+    def with_native_handle(cls, context: Context, native_handle: int, is_owned: bool) -> Program:
+        """A program over somebody's module, which counts as compiled for all devices.
+
+        Parameters
+        ----------
+        is_owned
+            Whether the module is destroyed when the program and its kernels are gone.
+        """
+        program = cls(context, _UNKNOWN)
+        program.spirv = b""
+        module = NativeModule(context.native, module_from(native_handle), "", is_owned)
+        program._modules = {
+            handle_value(device): module for device in distinct_handles(context.devices)
+        }
+        return program
 
     def __repr__(self) -> str:
         state = ", closed" if self._is_closed else "" if self._modules else ", not built"
@@ -137,9 +194,10 @@ class Program:
             self._require_open()
             if self._modules:
                 raise InvalidOperationError(f"{self!r} is built already.")
+            inputs = self._linked or (ze_module.Input(self.spirv, options),)
             try:
                 built = {
-                    handle_value(device): NativeModule(native, device, self.spirv, options)
+                    handle_value(device): NativeModule.compile(native, device, inputs)
                     for device in distinct_handles(self.context.devices)
                 }
             except UrError as error:
@@ -149,11 +207,98 @@ class Program:
             self.log = "\n".join(filter(None, (module.log for module in built.values())))
             self._modules = built
 
+    def compile(self, options: str = "") -> None:
+        """Note the options that it is to be compiled with when it is linked.
+
+        Raises
+        ------
+        InvalidOperationError
+            If it is built already.
+        InvalidProgramError
+            If the program or its context is closed.
+        """
+        checked_instance("options", options, str)
+        with self._lock:
+            self._require_open()
+            if self._modules:
+                raise InvalidOperationError(f"{self!r} is built already.")
+            self.options = options
+            self.is_compiled = True
+
+    @classmethod
+    def link(cls, programs: Sequence[Program], options: str = "") -> Program:
+        """One program of several of a context, which may use each other's functions, built.
+
+        Parameters
+        ----------
+        programs
+            At least one, compiled and not closed.
+        options
+            For all of them, behind those that each was compiled with.
+
+        Raises
+        ------
+        InvalidProgramError
+            If one is not compiled, or closed.
+        InvalidContextError
+            If they are not of one context.
+        UrError
+            With PROGRAM_BUILD_FAILURE if they do not compile or link.
+        """
+        for each in programs:
+            each._require_open()
+            if each.context is not programs[0].context:
+                raise InvalidContextError(f"{each!r} is of another context than {programs[0]!r}.")
+            if not each.is_compiled or not each.spirv:
+                raise InvalidProgramError(f"{each!r} must be compiled before it is linked.")
+        linked = cls(programs[0].context, programs[0].spirv)
+        linked._linked = tuple(
+            ze_module.Input(each.spirv, f"{each.options} {options}".strip()) for each in programs
+        )
+        linked.spirv = b"" if len(programs) > 1 else programs[0].spirv
+        linked.build(options)
+        return linked
+
+    @property
+    def native_handle(self) -> int:
+        """The module of its first device, as a number.
+
+        Raises
+        ------
+        InvalidProgramError
+            If the program is not built, or closed.
+        """
+        self._require_open()
+        return handle_value(next(iter(self._require_built().values())).handle)
+
     def kernel_names(self) -> list[str]:
         """The names of its kernels."""
         self._require_open()
         with self.context.native.loss:
             return ze_module.kernel_names(next(iter(self._require_built().values())).handle)
+
+    def kernel_with_native_handle(self, native_handle: int, is_owned: bool) -> Kernel:
+        """A kernel over somebody's, of a module of this program; it counts as that of all devices.
+
+        Parameters
+        ----------
+        is_owned
+            Whether the native kernel is destroyed when the kernel and its launches are gone.
+
+        Raises
+        ------
+        InvalidProgramError
+            If the program is not built, or closed.
+        """
+        native = kernel_from(native_handle)
+        with self._lock:
+            self._require_open()
+            built = self._require_built()
+            with self.context.native.loss:
+                name = ze_module.kernel_name(native)
+            shared = NativeKernel(next(iter(built.values())), native, is_owned)
+            natives = dict.fromkeys(built, shared)
+        return Kernel(self, name, natives)
 
     def kernel(self, name: str) -> Kernel:
         """A kernel by its name.
@@ -169,7 +314,7 @@ class Program:
         with self._lock:
             self._require_open()
             natives = {
-                device: NativeKernel(module, name)
+                device: NativeKernel.find(module, name)
                 for device, module in self._require_built().items()
             }
         return Kernel(self, name, natives)
@@ -200,7 +345,7 @@ class Kernel:
         self._natives = natives
         first = next(iter(natives.values()))
         with program.context.native.loss:
-            self.argument_count = ze_module.argument_count(first.handle)
+            self.argument_count = ze_module.kernel_properties(first.handle).argument_count
         self._is_closed = False
 
     __reduce_ex__ = not_copied("Send its program and name.")
@@ -219,6 +364,22 @@ class Kernel:
         while device.native_value not in natives and device.parent is not None:
             device = device.parent  # a context builds for the devices that it names
         return natives[device.native_value]
+
+    @property
+    def native_handle(self) -> int:
+        """The kernel of its program's first device, as a number; 0 if it is closed."""
+        return next((handle_value(each.handle) for each in self._natives.values()), 0)
+
+    def properties(self, device: Device) -> KernelProperties:
+        """What it is like on a device of the program's context."""
+        with self.program.context.native.loss:
+            return ze_module.kernel_properties(self.native(device).handle)
+
+    def set_indirect_access(self, allowed: bool) -> None:
+        """Whether later launches may reach all USM through the pointers that they find."""
+        for native in set(self._natives.values()):
+            with self.program.context.native.loss, native.lock:
+                ze_module.set_indirect_access(native.handle, allowed)
 
     def close(self) -> None:
         """Give it back, when the launches under way are complete. Idempotent."""

@@ -299,7 +299,7 @@ def test_what_cannot_be_launched(
         (lambda: program.kernel("none"), UrResult.INVALID_KERNEL_NAME),
         (lambda: queue.launch(kernel, (64,), [memory]), UrResult.INVALID_KERNEL_ARGS),
         (
-            lambda: queue.launch(kernel, (64,), [memory, b"12345678"]),
+            lambda: queue.launch(kernel, (64,), [memory, b"12"]),
             UrResult.INVALID_KERNEL_ARGUMENT_SIZE,
         ),
         (lambda: queue.launch(kernel, (), arguments), UrResult.INVALID_WORK_DIMENSION),

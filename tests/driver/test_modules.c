@@ -227,7 +227,7 @@ void arguments_that_do_not_fit_are_refused(void) {
                 ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
     CHECK_EQUAL(ze.zeKernelSetArgumentValue(kernel, 0, 4, &value),
                 ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
-    CHECK_EQUAL(ze.zeKernelSetArgumentValue(kernel, 1, 8, &value),
+    CHECK_EQUAL(ze.zeKernelSetArgumentValue(kernel, 1, 2, &value),
                 ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
     ze_command_list_handle_t list = make_list(IN_ORDER);
     const ze_group_count_t one = {1, 1, 1};

@@ -167,6 +167,13 @@ def fill_program() -> bytes:
     return module.program()
 
 
+def add_program() -> bytes:
+    """A program with the kernel ``add`` alone."""
+    module = _Module()
+    _add_add(module)
+    return module.program()
+
+
 def whole_program() -> bytes:
     """A program with all four kernels."""
     module = _Module()

@@ -11,6 +11,7 @@ from urasync_l0.entry_points.buffer_enqueue import BufferEnqueueEntryPoints
 from urasync_l0.entry_points.context import ContextEntryPoints
 from urasync_l0.entry_points.device import DeviceEntryPoints
 from urasync_l0.entry_points.event import EventEntryPoints
+from urasync_l0.entry_points.kernel import KernelEntryPoints
 from urasync_l0.entry_points.peer_access import PeerAccessEntryPoints
 from urasync_l0.entry_points.platform import PlatformEntryPoints
 from urasync_l0.entry_points.program import ProgramEntryPoints
@@ -31,6 +32,7 @@ class EntryPoints(
     QueueEntryPoints,
     EventEntryPoints,
     ProgramEntryPoints,
+    KernelEntryPoints,
     UsmEntryPoints,
     UsmPoolEntryPoints,
     UsmEnqueueEntryPoints,

@@ -1,26 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Entry points of programs and kernels."""
+"""Entry points of programs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from urasync_l0 import reference_count
-from urasync_l0.buffer import Buffer
 from urasync_l0.entry_points._handles import (
     close_unused,
     flags,
     handle,
-    live_buffer,
     live_context,
-    live_queue,
     pointer,
-    wait_list,
-    write_event,
 )
 from urasync_l0.enums import (
-    KernelArgType,
-    KernelInfo,
     ProgramBinaryType,
     ProgramBuildInfo,
     ProgramBuildStatus,
@@ -37,39 +30,27 @@ from urasync_l0.info import (
     InfoTable,
     Property,
 )
-from urasync_l0.launch import Argument, plan_launch
-from urasync_l0.program import Kernel, Program
+from urasync_l0.program import Program
 from urasync_l0.result import (
     InvalidContextError,
-    InvalidKernelArgumentsError,
-    InvalidKernelError,
     InvalidProgramError,
     InvalidSizeError,
-    UnsupportedFeatureError,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from urasync_l0.adapter import EventList
     from urasync_l0.context import Context
-    from urasync_l0.descriptors import KernelArg, KernelLaunchExtProperties, ProgramProperties
+    from urasync_l0.descriptors import NativeHandleProperties, ProgramProperties
     from urasync_l0.device import Device
     from urasync_l0.out import Out
-    from urasync_l0.queue import Queue
-    from urasync_l0.recorded_event import Event
 
 
-def _live_program(program: Program) -> Program:
+def live_program(program: Program) -> Program:
+    """The program, which must not be closed."""
     if program.is_closed:
         raise InvalidProgramError(f"{program!r} cannot be used any more.")
     return program
-
-
-def _live_kernel(kernel: Kernel) -> Kernel:
-    if kernel.is_closed:
-        raise InvalidKernelError(f"{kernel!r} cannot be used any more.")
-    return kernel
 
 
 _INFO: InfoTable[Program] = InfoTable(
@@ -84,7 +65,7 @@ _INFO: InfoTable[Program] = InfoTable(
             STRING, lambda program: ";".join(program.kernel_names())
         ),
     },
-    live=_live_program,
+    live=live_program,
 )
 
 
@@ -108,23 +89,40 @@ _BUILD_INFO: InfoTable[_Build] = InfoTable(
         ProgramBuildInfo.LOG: Property(STRING, lambda build: build.program.log),
         ProgramBuildInfo.BINARY_TYPE: Property(ENUMERATION, _Build.binary_type),
     },
-    live=lambda build: _live_program(build.program),
+    live=lambda build: live_program(build.program),
 )
 
-_KERNEL_INFO: InfoTable[Kernel] = InfoTable(
-    {
-        KernelInfo.FUNCTION_NAME: Property(STRING, lambda kernel: kernel.name),
-        KernelInfo.NUM_ARGS: Property(SIZE, lambda kernel: kernel.argument_count),
-        KernelInfo.REFERENCE_COUNT: Property(UINT32, reference_count.count),
-        KernelInfo.CONTEXT: Property(HANDLE, lambda kernel: kernel.program.context),
-        KernelInfo.PROGRAM: Property(HANDLE, lambda kernel: kernel.program),
-    },
-    live=_live_kernel,
-)
+
+def _check_devices(
+    context: Context, count: int, devices: Sequence[Device | None] | None, flags: int
+) -> None:
+    named = pointer(devices, "devices")
+    _check_flags(flags, 0, "The flags of a build")
+    if count != len(named):
+        raise InvalidSizeError(f"{len(named)} devices are given; {count} are counted.")
+    for device in named:
+        context.member(handle(device, "device"))
+
+
+def _link(
+    context: Context,
+    count: int,
+    programs: Sequence[Program | None] | None,
+    options: str | None,
+    linked: Out[Program] | None,
+) -> None:
+    named = [handle(each, "program") for each in pointer(programs, "programs")]
+    linked = pointer(linked, "linked program")
+    live_context(context)
+    if not count or count != len(named):
+        raise InvalidSizeError(f"{len(named)} programs are given; {count} are counted.")
+    if any(live_program(each).context is not context for each in named):
+        raise InvalidContextError(f"A program belongs to another context than {context!r}.")
+    linked.value = Program.link(named, options or "")
 
 
 class ProgramEntryPoints:
-    """``urProgram…``, ``urKernel…`` and the launch."""
+    """``urProgram…``."""
 
     def urProgramCreateWithIL(
         self,
@@ -143,6 +141,21 @@ class ProgramEntryPoints:
             raise InvalidSizeError(f"The program is said to have {length} bytes, of {len(il)}.")
         program.value = Program(context, il[:length])
 
+    def urProgramCreateWithNativeHandle(
+        self,
+        native_program: int,
+        context: Context | None,
+        properties: NativeHandleProperties | None,
+        program: Out[Program] | None,
+    ) -> None:
+        """See `Adapter`."""
+        handle(native_program or None, "native program")
+        context = handle(context, "context")
+        program = pointer(program, "program")
+        live_context(context)
+        is_owned = properties is not None and properties.is_native_handle_owned
+        program.value = Program.with_native_handle(context, native_program, is_owned)
+
     def urProgramBuild(
         self, context: Context | None, program: Program | None, options: str | None
     ) -> None:
@@ -150,7 +163,7 @@ class ProgramEntryPoints:
         context = handle(context, "context")
         program = handle(program, "program")
         live_context(context)
-        if _live_program(program).context is not context:
+        if live_program(program).context is not context:
             raise InvalidContextError(f"{program!r} belongs to another context than {context!r}.")
         program.build(options or "")
 
@@ -163,22 +176,80 @@ class ProgramEntryPoints:
         options: str | None,
     ) -> None:
         """See `Adapter`."""
-        program = handle(program, "program")
-        named = pointer(devices, "devices")
-        _check_flags(flags, 0, "The flags of a build")
-        if num_devices != len(named):
-            raise InvalidSizeError(f"{len(named)} devices are given; {num_devices} are counted.")
-        for device in named:
-            _live_program(program).context.member(handle(device, "device"))
+        program = live_program(handle(program, "program"))
+        _check_devices(program.context, num_devices, devices, flags)
         program.build(options or "")
+
+    def urProgramCompile(
+        self, context: Context | None, program: Program | None, options: str | None
+    ) -> None:
+        """See `Adapter`."""
+        context = handle(context, "context")
+        program = handle(program, "program")
+        live_context(context)
+        if live_program(program).context is not context:
+            raise InvalidContextError(f"{program!r} belongs to another context than {context!r}.")
+        program.compile(options or "")
+
+    def urProgramCompileExp(
+        self,
+        program: Program | None,
+        num_devices: int,
+        devices: Sequence[Device | None] | None,
+        flags: int,
+        options: str | None,
+    ) -> None:
+        """See `Adapter`."""
+        program = live_program(handle(program, "program"))
+        _check_devices(program.context, num_devices, devices, flags)
+        program.compile(options or "")
+
+    def urProgramLink(
+        self,
+        context: Context | None,
+        count: int,
+        programs: Sequence[Program | None] | None,
+        options: str | None,
+        program: Out[Program] | None,
+    ) -> None:
+        """See `Adapter`."""
+        _link(handle(context, "context"), count, programs, options, program)
+
+    def urProgramLinkExp(
+        self,
+        context: Context | None,
+        num_devices: int,
+        devices: Sequence[Device | None] | None,
+        flags: int,
+        count: int,
+        programs: Sequence[Program | None] | None,
+        options: str | None,
+        program: Out[Program] | None,
+    ) -> None:
+        """See `Adapter`."""
+        context = handle(context, "context")
+        pointer(devices, "devices")
+        pointer(programs, "programs")
+        pointer(program, "program")
+        live_context(context)
+        _check_devices(context, num_devices, devices, flags)
+        _link(context, count, programs, options, program)
+
+    def urProgramGetNativeHandle(
+        self, program: Program | None, native_program: Out[int] | None
+    ) -> None:
+        """See `Adapter`."""
+        program = handle(program, "program")
+        native_program = pointer(native_program, "native_program")
+        native_program.value = live_program(program).native_handle
 
     def urProgramRetain(self, program: Program | None) -> None:
         """See `Adapter`."""
-        reference_count.retain(_live_program(handle(program, "program")))
+        reference_count.retain(live_program(handle(program, "program")))
 
     def urProgramRelease(self, program: Program | None) -> None:
         """See `Adapter`."""
-        released = _live_program(handle(program, "program"))
+        released = live_program(handle(program, "program"))
         reference_count.release(released, released.close)
         close_unused(released.context)
 
@@ -206,107 +277,6 @@ class ProgramEntryPoints:
         asked = _Build(handle(program, "program"))
         handle(device, "device")
         _BUILD_INFO.answer(asked, prop_name, prop_size, prop_value, prop_size_ret)
-
-    def urKernelCreate(
-        self, program: Program | None, kernel_name: str | None, kernel: Out[Kernel] | None
-    ) -> None:
-        """See `Adapter`."""
-        program = handle(program, "program")
-        name = pointer(kernel_name, "kernel_name")
-        kernel = pointer(kernel, "kernel")
-        kernel.value = _live_program(program).kernel(name)
-
-    def urKernelRetain(self, kernel: Kernel | None) -> None:
-        """See `Adapter`."""
-        reference_count.retain(_live_kernel(handle(kernel, "kernel")))
-
-    def urKernelRelease(self, kernel: Kernel | None) -> None:
-        """See `Adapter`."""
-        released = _live_kernel(handle(kernel, "kernel"))
-        reference_count.release(released, released.close)
-        close_unused(released.program.context)
-
-    def urKernelGetInfo(
-        self,
-        kernel: Kernel | None,
-        prop_name: int,
-        prop_size: int,
-        prop_value: Out[Any] | None,
-        prop_size_ret: Out[int] | None,
-    ) -> None:
-        """See `Adapter`."""
-        _KERNEL_INFO.answer(
-            handle(kernel, "kernel"), prop_name, prop_size, prop_value, prop_size_ret
-        )
-
-    def urEnqueueKernelLaunchWithArgsExp(
-        self,
-        queue: Queue | None,
-        kernel: Kernel | None,
-        work_dim: int,
-        global_work_offset: Sequence[int] | None,
-        global_work_size: Sequence[int] | None,
-        local_work_size: Sequence[int] | None,
-        num_args: int,
-        args: Sequence[KernelArg] | None,
-        launch_prop_list: KernelLaunchExtProperties | None,
-        num_events_in_wait_list: int,
-        event_wait_list: EventList,
-        event: Out[Event] | None,
-    ) -> None:
-        """See `Adapter`."""
-        queue = handle(queue, "queue")
-        kernel = handle(kernel, "kernel")
-        sizes = pointer(global_work_size, "global_work_size")
-        if num_args:
-            pointer(args, "args")
-        live_queue(queue)
-        _live_kernel(kernel)
-        if num_args != len(args or ()):
-            raise InvalidSizeError(
-                f"{len(args or ())} arguments are given; {num_args} are counted."
-            )
-        waits = wait_list(num_events_in_wait_list, event_wait_list)
-        if launch_prop_list is not None and launch_prop_list.flags:
-            raise UnsupportedFeatureError(
-                f"{kernel!r} cannot be launched with the flags {launch_prop_list.flags:#x}."
-            )
-        if global_work_offset is not None and any(global_work_offset):
-            raise UnsupportedFeatureError(
-                f"{kernel!r} cannot be launched with the offset {tuple(global_work_offset)}."
-            )
-        step = plan_launch(queue, kernel, sizes, _arguments(kernel, args or ()), local_work_size)
-        write_event(event, queue.run(step, waits, event is not None))
-
-
-def _arguments(kernel: Kernel, given: Sequence[KernelArg]) -> list[Argument]:
-    """The arguments in their order; each must be there once."""
-    indexes = sorted(each.index for each in given)
-    if indexes != list(range(len(given))):
-        raise InvalidKernelArgumentsError(
-            f"{kernel!r} is launched with the arguments {indexes}; each must be there once."
-        )
-    return [_argument(each) for each in sorted(given, key=lambda each: each.index)]
-
-
-def _argument(given: KernelArg) -> Argument:
-    if given.type == KernelArgType.VALUE and isinstance(given.value, bytes):
-        return Argument(given.size, given.value[: given.size])
-    if given.type == KernelArgType.POINTER and not isinstance(given.value, bytes | Buffer):
-        # A null pointer is an argument like any other.
-        return Argument(8, (given.value or 0).to_bytes(8, "little"))
-    if given.type == KernelArgType.LOCAL:
-        return Argument(given.size, None)
-    if given.type == KernelArgType.MEM_OBJ and not isinstance(given.value, bytes):
-        found = given.value
-        place = live_buffer(found).address if isinstance(found, Buffer) else found or 0
-        return Argument(8, place.to_bytes(8, "little"))
-    if given.type == KernelArgType.SAMPLER:
-        raise UnsupportedFeatureError(
-            f"Argument {given.index} is a sampler; kernels take values, pointers, buffers and "
-            "local memory."
-        )
-    raise InvalidKernelArgumentsError(f"Argument {given.index} has no value of type {given.type}.")
 
 
 _check_flags = flags  # the entries' arguments have the name of the function

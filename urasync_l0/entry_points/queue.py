@@ -96,6 +96,13 @@ class QueueEntryPoints:
         # Immediate lists have handed every command on already.
         live_queue(handle(queue, "queue"))
 
+    def urQueueIsGraphCaptureEnabledExp(
+        self, queue: Queue | None, result: Out[bool] | None
+    ) -> None:
+        """See `Adapter`."""
+        live_queue(handle(queue, "queue"))
+        pointer(result, "result").value = False
+
     def urQueueGetNativeHandle(
         self, queue: Queue | None, desc: QueueNativeDesc | None, native_queue: Out[int] | None
     ) -> None:

@@ -100,13 +100,13 @@ def _piece(glue: Glue, parameter: Parameter, previous: Parameter) -> None:
             _handle(glue, match[1], name)
     elif match := re.fullmatch(r"const ur_(\w+)_handle_t \*", type_):
         _handles_in(glue, match[1], name, previous.name)
-    elif type_ == "ur_device_handle_t *" and glue.name == "urProgramBuildExp":
+    elif type_ == "ur_device_handle_t *" and glue.name.startswith("urProgram"):
         _handles_in(glue, "device", name, previous.name)
     elif (match := re.fullmatch(r"ur_(\w+)_handle_t \*", type_)) and match[1] != "native":
         is_list = previous.type == "uint32_t" and previous.name.startswith("num_")
         (_handles_out if is_list else _handle_out)(glue, match[1], name)
     elif name == "prop_value":
-        if glue.name.endswith("SetInfoExp"):
+        if glue.name.endswith(("SetInfoExp", "SetExecInfo")):
             glue.arguments.append(f"read_size({name}, prop_size)")
         else:
             _value(glue, name)

@@ -51,6 +51,16 @@ def context_from(value: int) -> ContextHandle:
     return ContextHandle(ffi.cast("ze_context_handle_t", value))
 
 
+def module_from(value: int) -> ModuleHandle:
+    """The module of a number that somebody was given for it."""
+    return ModuleHandle(ffi.cast("ze_module_handle_t", value))
+
+
+def kernel_from(value: int) -> KernelHandle:
+    """The kernel of a number that somebody was given for it."""
+    return KernelHandle(ffi.cast("ze_kernel_handle_t", value))
+
+
 def handle_value(handle: AnyHandle) -> int:
     """The handle as a number, for messages and for the software driver's controls."""
     return int(ffi.cast("uintptr_t", handle))

@@ -5,6 +5,9 @@ A kernel's arguments and group size belong to its handle until the launch is app
 a time may set them and launch.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from urasync_l0.result import UrError, UrResult
 from urasync_l0.ze._extension import ffi, lib
 from urasync_l0.ze.command_list import EventArray
@@ -18,13 +21,24 @@ from urasync_l0.ze.handles import (
 )
 from urasync_l0.ze.result import ZeResult, check
 
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A program in SPIR-V, and the options to compile it with."""
+
+    spirv: bytes
+    options: str
+
+
 _BUILD_FAILED = (ZeResult.ERROR_MODULE_BUILD_FAILURE, ZeResult.ERROR_MODULE_LINK_FAILURE)
 
 
 def create(
-    context: ContextHandle, device: DeviceHandle, spirv: bytes, options: str
+    context: ContextHandle, device: DeviceHandle, inputs: Sequence[Input]
 ) -> tuple[ModuleHandle, str]:
-    """Compile a program in SPIR-V for a device; the module, and what the compiler said.
+    """Compile programs in SPIR-V for a device, and link them.
+
+    Returns the module, and what the compiler said.
 
     Raises
     ------
@@ -36,30 +50,42 @@ def create(
     description = ffi.new("ze_module_desc_t *")
     description.stype = lib.ZE_STRUCTURE_TYPE_MODULE_DESC
     description.format = lib.ZE_MODULE_FORMAT_IL_SPIRV
-    content = ffi.from_buffer("uint8_t[]", spirv)
-    flags = ffi.new("char[]", options.encode())
-    description.inputSize = len(spirv)
-    description.pInputModule = content
-    description.pBuildFlags = flags
+    contents = [ffi.from_buffer("uint8_t[]", each.spirv) for each in inputs]
+    flags = [ffi.new("char[]", each.options.encode()) for each in inputs]
+    description.inputSize = len(inputs[0].spirv)
+    description.pInputModule = contents[0]
+    description.pBuildFlags = flags[0]
+    if len(inputs) > 1:
+        several = ffi.new("ze_module_program_exp_desc_t *")
+        several.stype = lib.ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC
+        sizes = ffi.new("size_t[]", [len(each.spirv) for each in inputs])
+        places = ffi.new("const uint8_t *[]", contents)
+        flag_places = ffi.new("const char *[]", flags)
+        several.count = len(inputs)
+        several.inputSizes, several.pInputModules = sizes, places
+        several.pBuildFlags = flag_places
+        description.pNext = several
+    length = sum(len(each.spirv) for each in inputs)
+    options = " | ".join(each.options for each in inputs)
     module = ffi.new("ze_module_handle_t *")
     log = ffi.new("ze_module_build_log_handle_t *")
     code = lib.zeModuleCreate(context, device, description, module, log)
     said = _log(log[0]) if log[0] != ffi.NULL else ""
     if code in _BUILD_FAILED:
         raise UrError(
-            f"A program of {len(spirv)} bytes could not be built with the options {options!r}: "
+            f"A program of {length} bytes could not be built with the options {options!r}: "
             f"{said or 'the compiler gives no reason'}",
             code=UrResult.PROGRAM_BUILD_FAILURE,
             function="zeModuleCreate",
         )
     if code == ZeResult.ERROR_DEPENDENCY_UNAVAILABLE:
         raise UrError(
-            f"A program of {len(spirv)} bytes could not be built: "
+            f"A program of {length} bytes could not be built: "
             f"{said or 'the driver lacks what it compiles with'}",
             code=UrResult.COMPILER_NOT_AVAILABLE,
             function="zeModuleCreate",
         )
-    check(code, "zeModuleCreate", f"The program has {len(spirv)} bytes. {said}".rstrip(" ."))
+    check(code, "zeModuleCreate", f"The program has {length} bytes. {said}".rstrip(" ."))
     return ModuleHandle(module[0]), said
 
 
@@ -105,14 +131,9 @@ def create_kernel(module: ModuleHandle, name: str) -> KernelHandle:
     kernel = ffi.new("ze_kernel_handle_t *")
     detail = f"The kernel is {name!r}"
     check(lib.zeKernelCreate(module, description, kernel), "zeKernelCreate", detail)
-    everything = (
-        lib.ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST
-        | lib.ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE
-        | lib.ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED
-    )
     made = KernelHandle(kernel[0])
     try:
-        check(lib.zeKernelSetIndirectAccess(made, everything), "zeKernelSetIndirectAccess", detail)
+        set_indirect_access(made, True)
     except UrError:
         destroy_kernel(made)
         raise
@@ -124,12 +145,74 @@ def destroy_kernel(kernel: KernelHandle) -> None:
     check(lib.zeKernelDestroy(kernel), "zeKernelDestroy")
 
 
-def argument_count(kernel: KernelHandle) -> int:
-    """How many arguments a kernel takes."""
-    properties = ffi.new("ze_kernel_properties_t *")
-    properties.stype = lib.ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES
-    check(lib.zeKernelGetProperties(kernel, properties), "zeKernelGetProperties")
-    return int(properties.numKernelArgs)
+def set_indirect_access(kernel: KernelHandle, allowed: bool) -> None:
+    """Whether a kernel may reach all USM through the pointers that it finds, or none."""
+    everything = (
+        lib.ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST
+        | lib.ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE
+        | lib.ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED
+    )
+    code = lib.zeKernelSetIndirectAccess(kernel, everything if allowed else 0)
+    check(code, "zeKernelSetIndirectAccess")
+
+
+def kernel_name(kernel: KernelHandle) -> str:
+    """The name of a kernel."""
+    entry = "zeKernelGetName"
+    size = ffi.new("size_t *")
+    check(lib.zeKernelGetName(kernel, size, ffi.NULL), entry)
+    room = ffi.new("char[]", int(size[0]) + 1)
+    check(lib.zeKernelGetName(kernel, size, room), entry)
+    return str(ffi.string(room).decode())
+
+
+@dataclass(frozen=True, slots=True)
+class KernelProperties:
+    """What a kernel is like on its device; sizes of memory are bytes.
+
+    Attributes
+    ----------
+    argument_count
+        Its arguments.
+    required_group_size
+        Work-items of a group in each dimension; zeros if it takes any.
+    required_sub_groups, required_sub_group_size
+        Sub-groups of a group and their size; 0 if it takes any.
+    max_sub_group_size, max_sub_groups
+        The largest of these.
+    local_memory, private_memory
+        Of a group, and of a work-item.
+    """
+
+    argument_count: int
+    required_group_size: tuple[int, int, int]
+    required_sub_groups: int
+    required_sub_group_size: int
+    max_sub_group_size: int
+    max_sub_groups: int
+    local_memory: int
+    private_memory: int
+
+
+def kernel_properties(kernel: KernelHandle) -> KernelProperties:
+    """The properties of a kernel."""
+    found = ffi.new("ze_kernel_properties_t *")
+    found.stype = lib.ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES
+    check(lib.zeKernelGetProperties(kernel, found), "zeKernelGetProperties")
+    return KernelProperties(
+        argument_count=found.numKernelArgs,
+        required_group_size=(
+            found.requiredGroupSizeX,
+            found.requiredGroupSizeY,
+            found.requiredGroupSizeZ,
+        ),
+        required_sub_groups=found.requiredNumSubGroups,
+        required_sub_group_size=found.requiredSubgroupSize,
+        max_sub_group_size=found.maxSubgroupSize,
+        max_sub_groups=found.maxNumSubgroups,
+        local_memory=found.localMemSize,
+        private_memory=found.privateMemSize,
+    )
 
 
 def set_argument(kernel: KernelHandle, index: int, size: int, value: bytes | None) -> None:

@@ -157,6 +157,7 @@ class Arguments:
                 (DevicePartitionProperty(DevicePartition.BY_AFFINITY_DOMAIN, 0),)
             ),
             "Sequence[Device | None] | None": [device],
+            "Sequence[Program | None] | None": [Program(self._context, b"1234")],
             "Sequence[str] | None": ["spir64"],
             "EventList": None,
             "bytes | None": b"1234",
@@ -171,6 +172,7 @@ class Arguments:
         by_name |= {"num_args": 0, "pattern_size": 4, "size": 64, "mem": 0x10000, "device_type": 2}
         by_name |= {"native_context": 0x10000, "native_queue": 0x10000, "native_event": 0x10000}
         by_name |= {"native_platform": 0x10000, "native_device": 0x10000, "native_mem": 0x10000}
+        by_name |= {"native_program": 0x10000, "native_kernel": 0x10000}
         by_name |= {"mapped_ptr": 0x10000, "offset": 0, "create_type": 0}
         if "Callable" in parameter.annotation:
             return _nothing

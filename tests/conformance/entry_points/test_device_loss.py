@@ -246,6 +246,12 @@ ELSEWHERE = {
     "urProgramRelease": "as urProgramGetInfo",
     "urKernelCreate": "as urProgramGetInfo",
     "urKernelRelease": "as urProgramGetInfo",
+    "urProgramLink": "as urProgramGetInfo",
+    "urProgramLinkExp": "as urProgramGetInfo",
+    "urKernelCreateWithNativeHandle": "as urProgramGetInfo",
+    "urKernelGetGroupInfo": "as urProgramGetInfo",
+    "urKernelGetSubGroupInfo": "as urProgramGetInfo",
+    "urKernelSetExecInfo": "as urProgramGetInfo",
     "urEnqueueKernelLaunchWithArgsExp": "as urProgramGetInfo",
 }
 
@@ -253,7 +259,7 @@ NO_CALLS = {
     entry
     for entry in ENTRIES
     if entry.endswith("Retain")
-    or entry.startswith(("urAdapter", "urPlatform", "urDevice", "urUsmP2P", "urKernelGet"))
+    or entry.startswith(("urAdapter", "urPlatform", "urDevice", "urUsmP2P"))
 } | {
     "urContextGetInfo",
     "urContextGetNativeHandle",
@@ -269,6 +275,13 @@ NO_CALLS = {
     "urQueueFlush",
     "urQueueGetNativeHandle",
     "urUSMGetMemAllocInfo",
+    "urKernelGetInfo",
+    "urKernelGetNativeHandle",
+    "urProgramCompile",
+    "urProgramCompileExp",
+    "urProgramCreateWithNativeHandle",
+    "urProgramGetNativeHandle",
+    "urQueueIsGraphCaptureEnabledExp",
     "urUSMPoolCreate",
     "urUSMPoolCreateExp",
     "urUSMPoolGetDefaultDevicePoolExp",

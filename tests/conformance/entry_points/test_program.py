@@ -6,12 +6,19 @@ from typing import Any
 import pytest
 
 from tests.helpers.entries import Client, refused, waits, written
-from tests.helpers.spirv import fill_program
+from tests.helpers.spirv import add_program, fill_program
 from urasync_l0 import Context, Kernel, Program, UrError, UrResult, UsmType
 from urasync_l0.buffer import Buffer
 from urasync_l0.descriptors import KernelArg
-from urasync_l0.entry_points.program import _arguments
-from urasync_l0.enums import KernelArgType, KernelInfo, ProgramInfo
+from urasync_l0.entry_points.kernel import _arguments
+from urasync_l0.enums import (
+    KernelArgType,
+    KernelExecInfo,
+    KernelGroupInfo,
+    KernelInfo,
+    KernelSubGroupInfo,
+    ProgramInfo,
+)
 from urasync_l0.out import Out
 from urasync_l0.result import InvalidKernelArgumentsError, UnsupportedFeatureError
 
@@ -93,3 +100,105 @@ def test_entries(client: Client, context: Context) -> None:
     adapter.urQueueRelease(queue)
     with refused(UrResult.INVALID_PROGRAM):
         adapter.urKernelCreate(program, "fill", Out())
+
+
+def with_il(client: Client, context: Context, il: bytes) -> Program:
+    made: Out[Program] = Out()
+    client.adapter.urProgramCreateWithIL(context, il, len(il), None, made)
+    return written(made)
+
+
+def built(client: Client, context: Context, il: bytes) -> Program:
+    """A program that is built; skips the test where there is no compiler."""
+    program = with_il(client, context, il)
+    try:
+        client.adapter.urProgramBuildExp(program, 1, context.devices[:1], 0, None)
+    except UrError as error:
+        client.adapter.urProgramRelease(program)
+        if error.code is not UrResult.COMPILER_NOT_AVAILABLE:
+            raise
+        pytest.skip(error.message)
+    return program
+
+
+def test_programs_are_compiled_and_linked(client: Client, context: Context) -> None:
+    adapter = client.adapter
+    adapter.urProgramRelease(built(client, context, fill_program()))
+    parts = [with_il(client, context, il) for il in (fill_program(), add_program())]
+    linked: Out[Program] = Out()
+    with refused(UrResult.INVALID_PROGRAM):
+        adapter.urProgramLink(context, 2, parts, None, linked)  # not compiled yet
+    adapter.urProgramCompile(context, parts[0], "")
+    adapter.urProgramCompileExp(parts[1], 1, context.devices[:1], 0, None)
+    with refused(UrResult.INVALID_SIZE):
+        adapter.urProgramLink(context, 1, parts, None, linked)
+    adapter.urProgramLinkExp(context, 1, context.devices[:1], 0, 2, parts, None, linked)
+    program = written(linked)
+    answer: Out[Any] = Out()
+    adapter.urProgramGetInfo(program, ProgramInfo.KERNEL_NAMES, 64, answer, None)
+    assert answer.value == "fill;add"
+    with refused(UrResult.INVALID_OPERATION):
+        adapter.urProgramCompile(context, program, None)
+    for each in (*parts, program):
+        adapter.urProgramRelease(each)
+
+
+def test_a_kernel_has_properties_on_a_device(client: Client, context: Context) -> None:
+    adapter = client.adapter
+    program = built(client, context, fill_program())
+    made: Out[Kernel] = Out()
+    adapter.urKernelCreate(program, "fill", made)
+    kernel = written(made)
+    device = context.devices[0]
+    answer: Out[Any] = Out()
+    found: dict[KernelGroupInfo, Any] = {}
+    for group in KernelGroupInfo:
+        adapter.urKernelGetGroupInfo(kernel, device, group, 24, answer, None)
+        found[group] = answer.value
+    for sub_group in KernelSubGroupInfo:
+        adapter.urKernelGetSubGroupInfo(kernel, device, sub_group, 4, answer, None)
+        assert answer.value >= (sub_group < KernelSubGroupInfo.COMPILE_NUM_SUB_GROUPS)
+    assert found[KernelGroupInfo.WORK_GROUP_SIZE] == device.compute.max_total_group_size
+    assert found[KernelGroupInfo.COMPILE_WORK_GROUP_SIZE] == (0, 0, 0)
+    assert found[KernelGroupInfo.PREFERRED_WORK_GROUP_SIZE_MULTIPLE] >= 1
+    with refused(UrResult.UNSUPPORTED_ENUMERATION):
+        adapter.urKernelGetGroupInfo(kernel, device, 99, 8, answer, None)
+    adapter.urKernelSetExecInfo(kernel, KernelExecInfo.USM_INDIRECT_ACCESS, 1, None, 0)
+    adapter.urKernelSetExecInfo(kernel, KernelExecInfo.USM_PTRS, 8, None, 4096)
+    with refused(UrResult.UNSUPPORTED_ENUMERATION):
+        adapter.urKernelSetExecInfo(kernel, 2, 4, None, 1)
+    adapter.urKernelRelease(kernel)
+    adapter.urProgramRelease(program)
+
+
+def test_native_programs_and_kernels_are_shared(client: Client, context: Context) -> None:
+    adapter = client.adapter
+    program = built(client, context, fill_program())
+    kernel: Out[Kernel] = Out()
+    adapter.urKernelCreate(program, "fill", kernel)
+    native: Out[int] = Out()
+    adapter.urProgramGetNativeHandle(program, native)
+    theirs: Out[Program] = Out()
+    with refused(UrResult.INVALID_NULL_HANDLE):
+        adapter.urProgramCreateWithNativeHandle(0, context, None, theirs)
+    adapter.urProgramCreateWithNativeHandle(written(native), context, None, theirs)
+    adapter.urKernelGetNativeHandle(written(kernel), native)
+    second: Out[Kernel] = Out()
+    adapter.urKernelCreateWithNativeHandle(written(native), context, theirs.value, None, second)
+    assert (written(second).name, written(second).argument_count) == ("fill", 2)
+    queue = client.create_queue(context, context.devices[0])
+    mem, allocated = client.alloc(queue, UsmType.DEVICE, 256)
+    arguments = [
+        KernelArg(KernelArgType.POINTER, 0, 8, mem),
+        KernelArg(KernelArgType.VALUE, 1, 4, b"1234"),
+    ]
+    launch = adapter.urEnqueueKernelLaunchWithArgsExp
+    launch(queue, second.value, 1, None, (64,), None, 2, arguments, None, *waits([allocated]), None)
+    client.release(allocated)
+    client.free_only(queue, mem)
+    adapter.urQueueFinish(queue)  # nobody but the first owner keeps the native kernel
+    for each in (second.value, kernel.value):
+        adapter.urKernelRelease(each)
+    for one in (theirs.value, program):
+        adapter.urProgramRelease(one)
+    adapter.urQueueRelease(queue)

@@ -179,16 +179,19 @@ ze_result_t ZE_APICALL zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint
         }
         kernel->values[argIndex] = argSize;
     } else {
-        if (argSize != parameter->size) {
+        // oneMKL gives int in eight bytes, and Intel's driver takes the first four.
+        const bool fits = parameter->kind == PARAMETER_VALUE ? argSize >= parameter->size
+                                                             : argSize == parameter->size;
+        if (!fits) {
             last_error_set("Argument %u of the kernel '%s' has %zu bytes, not %zu.", argIndex,
                            info->name, parameter->size, argSize);
             return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
         }
         unsigned char *to = kernel->arguments + kernel->values[argIndex];
         if (pArgValue != NULL) {
-            memcpy(to, pArgValue, argSize);
+            memcpy(to, pArgValue, parameter->size);
         } else {
-            memset(to, 0, argSize);
+            memset(to, 0, parameter->size);
         }
     }
     kernel->given[argIndex] = true;

@@ -76,6 +76,7 @@ ur_result_t urQueueGetInfo(ur_queue_handle_t queue, ur_queue_info_t prop_name, s
                            void *prop_value, size_t *prop_size_ret);
 ur_result_t urQueueFinish(ur_queue_handle_t queue);
 ur_result_t urQueueFlush(ur_queue_handle_t queue);
+ur_result_t urQueueIsGraphCaptureEnabledExp(ur_queue_handle_t queue, bool *result);
 ur_result_t urQueueGetNativeHandle(ur_queue_handle_t queue, ur_queue_native_desc_t *desc,
                                    ur_native_handle_t *native_queue);
 ur_result_t urQueueCreateWithNativeHandle(ur_native_handle_t native_queue,
@@ -258,11 +259,29 @@ ur_result_t urMemBufferCreateWithNativeHandle(ur_native_handle_t native_mem,
 ur_result_t urProgramCreateWithIL(ur_context_handle_t context, const void *il, size_t length,
                                   const ur_program_properties_t *properties,
                                   ur_program_handle_t *program);
+ur_result_t urProgramCreateWithNativeHandle(ur_native_handle_t native_program,
+                                            ur_context_handle_t context,
+                                            const ur_program_native_properties_t *properties,
+                                            ur_program_handle_t *program);
 ur_result_t urProgramBuild(ur_context_handle_t context, ur_program_handle_t program,
                            const char *options);
 ur_result_t urProgramBuildExp(ur_program_handle_t program, uint32_t num_devices,
                               ur_device_handle_t *devices, ur_exp_program_flags_t flags,
                               const char *options);
+ur_result_t urProgramCompile(ur_context_handle_t context, ur_program_handle_t program,
+                             const char *options);
+ur_result_t urProgramCompileExp(ur_program_handle_t program, uint32_t num_devices,
+                                ur_device_handle_t *devices, ur_exp_program_flags_t flags,
+                                const char *options);
+ur_result_t urProgramLink(ur_context_handle_t context, uint32_t count,
+                          const ur_program_handle_t *programs, const char *options,
+                          ur_program_handle_t *program);
+ur_result_t urProgramLinkExp(ur_context_handle_t context, uint32_t num_devices,
+                             ur_device_handle_t *devices, ur_exp_program_flags_t flags,
+                             uint32_t count, const ur_program_handle_t *programs,
+                             const char *options, ur_program_handle_t *program);
+ur_result_t urProgramGetNativeHandle(ur_program_handle_t program,
+                                     ur_native_handle_t *native_program);
 ur_result_t urProgramRetain(ur_program_handle_t program);
 ur_result_t urProgramRelease(ur_program_handle_t program);
 ur_result_t urProgramGetInfo(ur_program_handle_t program, ur_program_info_t prop_name,
@@ -272,10 +291,25 @@ ur_result_t urProgramGetBuildInfo(ur_program_handle_t program, ur_device_handle_
                                   void *prop_value, size_t *prop_size_ret);
 ur_result_t urKernelCreate(ur_program_handle_t program, const char *kernel_name,
                            ur_kernel_handle_t *kernel);
+ur_result_t urKernelCreateWithNativeHandle(ur_native_handle_t native_kernel,
+                                           ur_context_handle_t context, ur_program_handle_t program,
+                                           const ur_kernel_native_properties_t *properties,
+                                           ur_kernel_handle_t *kernel);
+ur_result_t urKernelGetNativeHandle(ur_kernel_handle_t kernel, ur_native_handle_t *native_kernel);
 ur_result_t urKernelRetain(ur_kernel_handle_t kernel);
 ur_result_t urKernelRelease(ur_kernel_handle_t kernel);
 ur_result_t urKernelGetInfo(ur_kernel_handle_t kernel, ur_kernel_info_t prop_name, size_t prop_size,
                             void *prop_value, size_t *prop_size_ret);
+ur_result_t urKernelGetGroupInfo(ur_kernel_handle_t kernel, ur_device_handle_t device,
+                                 ur_kernel_group_info_t prop_name, size_t prop_size,
+                                 void *prop_value, size_t *prop_size_ret);
+ur_result_t urKernelGetSubGroupInfo(ur_kernel_handle_t kernel, ur_device_handle_t device,
+                                    ur_kernel_sub_group_info_t prop_name, size_t prop_size,
+                                    void *prop_value, size_t *prop_size_ret);
+ur_result_t urKernelSetExecInfo(ur_kernel_handle_t kernel, ur_kernel_exec_info_t prop_name,
+                                size_t prop_size,
+                                const ur_kernel_exec_info_properties_t *properties,
+                                const void *prop_value);
 ur_result_t urEnqueueKernelLaunchWithArgsExp(
     ur_queue_handle_t queue, ur_kernel_handle_t kernel, uint32_t work_dim,
     const size_t *global_work_offset, const size_t *global_work_size, const size_t *local_work_size,

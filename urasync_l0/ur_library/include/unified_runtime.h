@@ -51,6 +51,9 @@ typedef uint32_t ur_program_info_t;
 typedef uint32_t ur_program_build_info_t;
 typedef uint32_t ur_exp_program_flags_t;
 typedef uint32_t ur_kernel_info_t;
+typedef uint32_t ur_kernel_group_info_t;
+typedef uint32_t ur_kernel_sub_group_info_t;
+typedef uint32_t ur_kernel_exec_info_t;
 typedef uint32_t ur_mem_flags_t;
 typedef uint32_t ur_mem_info_t;
 typedef uint32_t ur_map_flags_t;
@@ -83,6 +86,8 @@ typedef ur_platform_native_properties_t ur_context_native_properties_t;
 typedef ur_platform_native_properties_t ur_queue_native_properties_t;
 typedef ur_platform_native_properties_t ur_event_native_properties_t;
 typedef ur_platform_native_properties_t ur_mem_native_properties_t;
+typedef ur_platform_native_properties_t ur_program_native_properties_t;
+typedef ur_platform_native_properties_t ur_kernel_native_properties_t;
 
 typedef struct ur_device_partition_property_t {
     int32_t type;
@@ -188,6 +193,11 @@ typedef struct ur_program_properties_t {
     uint32_t count;
     const void *pMetadatas;
 } ur_program_properties_t;
+
+typedef struct ur_kernel_exec_info_properties_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+} ur_kernel_exec_info_properties_t;
 
 /* A value, an address, or a handle with flags; the last is the longest. */
 typedef struct ur_exp_kernel_arg_value_t {

@@ -51,10 +51,12 @@ void release_at_exit(void) { atexit(at_exit); }
 
 static void start_once(void) { pthread_once(&once, start); }
 
-/* Whether a function does nothing but give back what the end of the process has given back. */
-static bool gives_back(const char *entry) {
+/* Whether a function does nothing that the end of the process has not done: it has waited for all
+ * queues and given everything back. */
+static bool is_done(const char *entry) {
     size_t length = strlen(entry), ending = strlen("Release");
-    return strcmp(entry, "urUSMFree") == 0 || strcmp(entry, "urUSMPoolDestroyExp") == 0 ||
+    return strcmp(entry, "urEventWait") == 0 || strcmp(entry, "urQueueFinish") == 0 ||
+           strcmp(entry, "urUSMFree") == 0 || strcmp(entry, "urUSMPoolDestroyExp") == 0 ||
            strcmp(entry + length - ending, "Release") == 0;
 }
 
@@ -65,9 +67,9 @@ ur_result_t refused(const char *entry) {
         [ENDED] = "the process is ending",        [FORKED] = "it cannot be used after a fork",
     };
     const int now = state;
-    /* The end released everything; C++ programs release in destructors, and may not bear failure.
+    /* C++ programs release in destructors, dpctl waits when Python ends, and neither bears failure.
      */
-    if (now == ENDED && gives_back(entry))
+    if (now == ENDED && is_done(entry))
         return UR_RESULT_SUCCESS;
     write_formatted(LEVEL_ERROR, "%s is refused: %s", entry, reasons[now]);
     return UR_RESULT_ERROR_UNINITIALIZED;

@@ -15,6 +15,16 @@ typedef struct {
 typedef struct {
     ze_structure_type_t stype;
     const void *pNext;
+    uint32_t count;
+    const size_t *inputSizes;
+    const uint8_t **pInputModules;
+    const char **pBuildFlags;
+    ...;
+} ze_module_program_exp_desc_t;
+
+typedef struct {
+    ze_structure_type_t stype;
+    const void *pNext;
     const char *pKernelName;
     ...;
 } ze_kernel_desc_t;
@@ -23,6 +33,15 @@ typedef struct {
     ze_structure_type_t stype;
     void *pNext;
     uint32_t numKernelArgs;
+    uint32_t requiredGroupSizeX;
+    uint32_t requiredGroupSizeY;
+    uint32_t requiredGroupSizeZ;
+    uint32_t requiredNumSubGroups;
+    uint32_t requiredSubgroupSize;
+    uint32_t maxSubgroupSize;
+    uint32_t maxNumSubgroups;
+    uint32_t localMemSize;
+    uint32_t privateMemSize;
     ...;
 } ze_kernel_properties_t;
 
@@ -54,6 +73,7 @@ ze_result_t zeKernelCreate(ze_module_handle_t hModule, const ze_kernel_desc_t *d
 ze_result_t zeKernelDestroy(ze_kernel_handle_t hKernel);
 ze_result_t zeKernelGetProperties(ze_kernel_handle_t hKernel,
                                   ze_kernel_properties_t *pKernelProperties);
+ze_result_t zeKernelGetName(ze_kernel_handle_t hKernel, size_t *pSize, char *pName);
 ze_result_t zeKernelSetIndirectAccess(ze_kernel_handle_t hKernel, uint32_t flags);
 ze_result_t zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint32_t argIndex, size_t argSize,
                                      const void *pArgValue);
@@ -66,6 +86,5 @@ ze_result_t zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel, uint32_t global
 ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandList,
                                             ze_kernel_handle_t hKernel,
                                             const ze_group_count_t *pLaunchFuncArgs,
-                                            ze_event_handle_t hSignalEvent,
-                                            uint32_t numWaitEvents,
+                                            ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
                                             ze_event_handle_t *phWaitEvents);
