@@ -483,3 +483,36 @@ void a_blocking_free_waits_for_launches(void) {
     }
     destroy(module, kernel);
 }
+
+void a_launch_may_bring_its_arguments(void) {
+    ze_module_handle_t module = make_module();
+    ze_kernel_handle_t kernel = make_kernel(module, "store");
+    uint32_t *memory = make_device_memory(ITEMS * sizeof *memory);
+    ze_command_list_handle_t list = make_list(IN_ORDER);
+    void *pointer = memory;
+    uint32_t value = 0x05050505;
+    void *arguments[] = {&pointer, &value};
+    const ze_group_count_t groups = {ITEMS / 4, 1, 1};
+    ze_group_size_t sizes = {4, 1, 1};
+    ze_command_list_append_launch_kernel_param_cooperative_desc_t more = {
+        .stype = (ze_structure_type_t)ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC};
+    SUCCESS(ze.zeCommandListAppendLaunchKernelWithArguments(list, kernel, groups, sizes, arguments,
+                                                            &more, NULL, 0, NULL));
+    finish(list);
+    CHECK(filled_with(memory, 5, ITEMS * sizeof *memory));
+    more.isCooperative = true; // of more groups than can run at once
+    CHECK_EQUAL(ze.zeCommandListAppendLaunchKernelWithArguments(list, kernel, groups, sizes,
+                                                                arguments, &more, NULL, 0, NULL),
+                ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    more.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC;
+    CHECK_EQUAL(ze.zeCommandListAppendLaunchKernelWithArguments(list, kernel, groups, sizes,
+                                                                arguments, &more, NULL, 0, NULL),
+                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    sizes.groupSizeX = 4096;
+    CHECK_EQUAL(ze.zeCommandListAppendLaunchKernelWithArguments(list, kernel, groups, sizes,
+                                                                arguments, NULL, NULL, 0, NULL),
+                ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION);
+    destroy_list(list);
+    destroy(module, kernel);
+    free_memory(memory);
+}

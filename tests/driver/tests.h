@@ -155,6 +155,7 @@ TEST(recorded_launches_run_with_each_execution)
 TEST(launches_need_a_list_that_computes)
 TEST(launches_have_the_times_of_their_run)
 TEST(a_blocking_free_waits_for_launches)
+TEST(a_launch_may_bring_its_arguments)
 
 // test_spirv.c
 TEST(spirv_tells_kernels_arguments_and_constants)

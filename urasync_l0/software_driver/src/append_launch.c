@@ -2,6 +2,8 @@
 //
 // Appends of launches.
 
+#include <string.h>
+
 #include "append.h"
 #include "last_error.h"
 #include "module.h"
@@ -153,4 +155,52 @@ ze_result_t ZE_APICALL zeCommandListAppendLaunchMultipleKernelsIndirect(
     command_add_range(command, pLaunchArgumentsBuffer, numKernels * sizeof *pLaunchArgumentsBuffer,
                       false);
     return submit(list, command, first, pCountBuffer);
+}
+
+// The size or the value of each argument; of local memory its size is pointed to. Those that were
+// set stay, if a later one does not fit.
+static ze_result_t set_arguments(ze_kernel_handle_t handle, void **arguments) {
+    const spirv_kernel_t *info = ((const kernel_t *)handle)->info;
+    for (uint32_t i = 0; i < info->parameter_count; ++i) {
+        const bool is_local = info->parameters[i].kind == PARAMETER_LOCAL;
+        size_t size = info->parameters[i].size;
+        if (is_local && arguments[i] != NULL) {
+            memcpy(&size, arguments[i], sizeof size);
+        }
+        const ze_result_t result =
+            kernel_set_argument((kernel_t *)handle, i, size, is_local ? NULL : arguments[i]);
+        if (result != ZE_RESULT_SUCCESS) {
+            return result;
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeCommandListAppendLaunchKernelWithArguments(
+    ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+    const ze_group_count_t groupCounts, const ze_group_size_t groupSizes, void **pArguments,
+    const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents) {
+    ENTER(zeCommandListAppendLaunchKernelWithArguments);
+    CHECK_LIST();
+    CHECK_HANDLE(hKernel, KIND_KERNEL);
+    bool is_cooperative = false;
+    for (const ze_base_desc_t *next = pNext; next != NULL; next = next->pNext) {
+        if ((uint32_t)next->stype != ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC) {
+            last_error_set("A launch takes no extension of the type 0x%x.", (uint32_t)next->stype);
+            return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+        }
+        is_cooperative =
+            ((const ze_command_list_append_launch_kernel_param_cooperative_desc_t *)next)
+                ->isCooperative != 0;
+    }
+    const uint32_t sizes[3] = {groupSizes.groupSizeX, groupSizes.groupSizeY, groupSizes.groupSizeZ};
+    ze_result_t result = kernel_set_group_size((kernel_t *)hKernel, sizes);
+    if (result == ZE_RESULT_SUCCESS && pArguments != NULL) {
+        result = set_arguments(hKernel, pArguments);
+    }
+    return result != ZE_RESULT_SUCCESS
+               ? result
+               : append(this_entry, hCommandList, hKernel, &groupCounts, is_cooperative, false,
+                        hSignalEvent, numWaitEvents, phWaitEvents);
 }

@@ -188,6 +188,7 @@ ze_result_t ZE_APICALL zeDriverGetExtensionFunctionAddress(ze_driver_handle_t hD
         PUBLISH(zeEventPoolGetFlags),
         PUBLISH(zeEventQueryKernelTimestampsExt),
         PUBLISH(zeDriverGetLastErrorDescription),
+        PUBLISH(zeCommandListAppendLaunchKernelWithArguments),
 #undef PUBLISH
     };
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; ++i) {

@@ -152,11 +152,8 @@ ze_result_t ZE_APICALL zeKernelDestroy(ze_kernel_handle_t hKernel) {
 
 // --- Arguments ----------------------------------------------------------------------------------
 
-ze_result_t ZE_APICALL zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint32_t argIndex,
-                                                size_t argSize, const void *pArgValue) {
-    ENTER(zeKernelSetArgumentValue);
-    CHECK_HANDLE(hKernel, KIND_KERNEL);
-    kernel_t *kernel = (kernel_t *)hKernel;
+ze_result_t kernel_set_argument(kernel_t *kernel, uint32_t argIndex, size_t argSize,
+                                const void *pArgValue) {
     const spirv_kernel_t *info = kernel->info;
     if (argIndex >= info->parameter_count) {
         last_error_set("The kernel '%s' has %u arguments; there is no number %u.", info->name,
@@ -196,6 +193,13 @@ ze_result_t ZE_APICALL zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint
     }
     kernel->given[argIndex] = true;
     return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint32_t argIndex,
+                                                size_t argSize, const void *pArgValue) {
+    ENTER(zeKernelSetArgumentValue);
+    CHECK_HANDLE(hKernel, KIND_KERNEL);
+    return kernel_set_argument((kernel_t *)hKernel, argIndex, argSize, pArgValue);
 }
 
 ze_result_t ZE_APICALL zeKernelSetIndirectAccess(ze_kernel_handle_t hKernel,
@@ -247,13 +251,8 @@ static uint32_t largest_group(const kernel_t *kernel) {
     return largest < LARGEST_GROUP ? (uint32_t)largest : LARGEST_GROUP;
 }
 
-ze_result_t ZE_APICALL zeKernelSetGroupSize(ze_kernel_handle_t hKernel, uint32_t groupSizeX,
-                                            uint32_t groupSizeY, uint32_t groupSizeZ) {
-    ENTER(zeKernelSetGroupSize);
-    CHECK_HANDLE(hKernel, KIND_KERNEL);
-    kernel_t *kernel = (kernel_t *)hKernel;
-    const uint32_t sizes[3] = {groupSizeX, groupSizeY, groupSizeZ};
-    if (memcmp(kernel->group_size, sizes, sizeof sizes) == 0) {
+ze_result_t kernel_set_group_size(kernel_t *kernel, const uint32_t sizes[3]) {
+    if (memcmp(kernel->group_size, sizes, sizeof kernel->group_size) == 0) {
         return ZE_RESULT_SUCCESS;
     }
     const uint32_t largest = largest_group(kernel);
@@ -269,12 +268,20 @@ ze_result_t ZE_APICALL zeKernelSetGroupSize(ze_kernel_handle_t hKernel, uint32_t
     if (!fits || total > largest) {
         last_error_set("Groups of %u x %u x %u work-items do not suit the kernel '%s': it takes %u "
                        "at most, and requires %zu x %zu x %zu (0: any).",
-                       groupSizeX, groupSizeY, groupSizeZ, kernel->info->name, largest, required[0],
+                       sizes[0], sizes[1], sizes[2], kernel->info->name, largest, required[0],
                        required[1], required[2]);
         return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
     }
-    memcpy(kernel->group_size, sizes, sizeof sizes);
+    memcpy(kernel->group_size, sizes, sizeof kernel->group_size);
     return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeKernelSetGroupSize(ze_kernel_handle_t hKernel, uint32_t groupSizeX,
+                                            uint32_t groupSizeY, uint32_t groupSizeZ) {
+    ENTER(zeKernelSetGroupSize);
+    CHECK_HANDLE(hKernel, KIND_KERNEL);
+    const uint32_t sizes[3] = {groupSizeX, groupSizeY, groupSizeZ};
+    return kernel_set_group_size((kernel_t *)hKernel, sizes);
 }
 
 static uint32_t largest_divisor(uint32_t number, uint32_t limit) {

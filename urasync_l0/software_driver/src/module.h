@@ -77,6 +77,8 @@ typedef struct kernel {
 
 kernel_t *kernel_retain(kernel_t *kernel);
 void kernel_release(kernel_t *kernel);
+ze_result_t kernel_set_argument(kernel_t *kernel, uint32_t index, size_t size, const void *value);
+ze_result_t kernel_set_group_size(kernel_t *kernel, const uint32_t sizes[3]);
 uint32_t kernel_cooperative_groups(const kernel_t *kernel); // that can run at once
 
 // --- launch.c -----------------------------------------------------------------------------------

@@ -386,6 +386,26 @@ typedef struct _ze_event_query_kernel_timestamps_results_ext_properties_t {
 } ze_event_query_kernel_timestamps_results_ext_properties_t;
 #endif
 
+#ifdef URASYNC_DECLARE_ze_group_size_t
+typedef struct _ze_group_size_t {
+    uint32_t groupSizeX;
+    uint32_t groupSizeY;
+    uint32_t groupSizeZ;
+} ze_group_size_t;
+#endif
+
+#ifdef URASYNC_DECLARE_ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC
+enum { ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC = 0x20036 };
+#endif
+
+#ifdef URASYNC_DECLARE_ze_command_list_append_launch_kernel_param_cooperative_desc_t
+typedef struct _ze_command_list_append_launch_kernel_param_cooperative_desc_t {
+    ze_structure_type_t stype;
+    const void *pNext;
+    ze_bool_t isCooperative;
+} ze_command_list_append_launch_kernel_param_cooperative_desc_t;
+#endif
+
 /* Vendor extension of the Intel driver; same layout and flags as ze_event_counter_based_desc_t. */
 
 #ifdef URASYNC_DECLARE_zex_counter_based_event_desc_t
@@ -558,6 +578,14 @@ ze_result_t ZE_APICALL zexCounterBasedEventCreate2(ze_context_handle_t hContext,
                                                    ze_device_handle_t hDevice,
                                                    const zex_counter_based_event_desc_t *desc,
                                                    ze_event_handle_t *phEvent);
+#endif
+
+#ifdef URASYNC_DECLARE_zeCommandListAppendLaunchKernelWithArguments
+ze_result_t ZE_APICALL zeCommandListAppendLaunchKernelWithArguments(
+    ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+    const ze_group_count_t groupCounts, const ze_group_size_t groupSizes, void **pArguments,
+    const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents);
 #endif
 
 #ifdef URASYNC_DECLARE_zeDriverGetDefaultContext
