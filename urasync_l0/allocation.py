@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from urasync_l0 import dlpack
 from urasync_l0.enums import UsmType
-from urasync_l0.native_context import AllocationFinalizer, NativeContext
+from urasync_l0.native_context import NativeContext
 from urasync_l0.not_copied import not_copied
-from urasync_l0.pool import QueueOrder
+from urasync_l0.pool import Block, DroppedBlock, HeldBlock, QueueOrder, at_once
 from urasync_l0.result import (
     InvalidMemObjectError,
     InvalidValueError,
@@ -27,19 +27,20 @@ if TYPE_CHECKING:
     from urasync_l0.usm_pool import Pool
 
 
-class DroppedAllocation(AllocationFinalizer):
+class DroppedAllocation(DroppedBlock):
     """Frees, on the queue that allocated it, what nobody holds any more."""
 
-    __slots__ = ("order",)
-    order: QueueOrder
+    __slots__ = ()
 
     def run(self, context: NativeContext) -> None:
         """Free the block unless that happened in another way meanwhile."""
-        if context.claim_dropped(self):
-            self.block.heap.pool.free(self.block, self.order, self.order.sequence + 1)
+        order = self.order
+        assert order is not None
+        if context.registry.claim_if(self.block, self.born):
+            self.block.heap.pool.free(self.block, order, order.sequence + 1)
 
 
-class DroppedContextAllocation(AllocationFinalizer):
+class DroppedContextAllocation(DroppedBlock):
     """Frees memory of a context once its queues have done what they had been given by then."""
 
     __slots__ = ("awaited",)
@@ -54,12 +55,12 @@ class DroppedContextAllocation(AllocationFinalizer):
         """Free the block if the queues are there; tell whether it needs no further look."""
         if not context.have_passed(self.awaited):
             return False
-        if context.claim_dropped(self):
+        if context.registry.claim_if(self.block, self.born):
             self.block.heap.pool.free(self.block, context.host_order, 1)
         return True
 
 
-class Allocation:
+class Allocation(HeldBlock):
     """Memory that a queue allocated. Freed by `free`, by leaving a ``with`` block, or when dropped.
 
     Work that uses the memory must be ordered after the allocation, and the free after that work:
@@ -85,24 +86,12 @@ class Allocation:
         Whether it was freed.
     """
 
-    __slots__ = ("__weakref__", "event", "is_freed", "kind", "nbytes", "pool", "ptr", "queue")
-
-    def __init__(
-        self,
-        queue: Queue | None,
-        ptr: int,
-        nbytes: int,
-        kind: UsmType,
-        pool: Pool,
-        event: Event | None,
-    ) -> None:
-        self.queue = queue
-        self.ptr = ptr
-        self.nbytes = nbytes
-        self.kind = kind
-        self.pool = pool
-        self.event = event
-        self.is_freed = False
+    __slots__ = ("__weakref__",)
+    dropped_type: ClassVar[type[DroppedBlock]] = DroppedAllocation
+    queue: Queue | None
+    kind: UsmType
+    pool: Pool
+    event: Event | None
 
     def __repr__(self) -> str:
         owner = "" if self.queue is None else f", queue {self.queue.id}"
@@ -120,6 +109,7 @@ class Allocation:
         was allocated on, None for host memory."""
         return None if self.queue is None else self.queue.device
 
+    @at_once("free_own")
     def free(
         self, queue: Queue | None = None, wait: Iterable[Event] = (), event: bool = False
     ) -> Event | None:
@@ -151,10 +141,9 @@ class Allocation:
         if native.attention:
             native.attend()
         self.require_live()
-        self.is_freed = True
-        finalizer = native.live.get(self.ptr)
-        if finalizer is not None:  # else another thread has just closed the context
-            finalizer.run(native)
+        dropped = self.leave()
+        assert isinstance(dropped, DroppedAllocation)  # of a queue
+        dropped.run(native)
 
     __reduce_ex__ = not_copied("Copy its bytes to the host with Queue.memcpy.")
 
@@ -292,11 +281,13 @@ class ContextAllocation(Allocation):
     """Memory that was allocated without a queue: see `Context.alloc_device`."""
 
     __slots__ = ("_device",)
+    dropped_type = DroppedContextAllocation
 
     def __init__(
-        self, ptr: int, nbytes: int, kind: UsmType, pool: Pool, device: Device | None
+        self, block: Block, nbytes: int, kind: UsmType, pool: Pool, device: Device | None
     ) -> None:
-        super().__init__(None, ptr, nbytes, kind, pool, None)
+        dropped = pool.context.native.attention
+        super().__init__(block, dropped, nbytes=nbytes, kind=kind, pool=pool)
         self._device = device
 
     @property

@@ -19,7 +19,7 @@ from urasync_l0.device import distinct_handles
 from urasync_l0.enums import Command, MapFlag, MemFlag, UsmType
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.not_copied import not_copied
-from urasync_l0.pool import Block, QueueOrder
+from urasync_l0.pool import Block, HeldBlock, QueueOrder
 from urasync_l0.result import (
     InvalidMemObjectError,
     InvalidSizeError,
@@ -36,22 +36,15 @@ if TYPE_CHECKING:
     from urasync_l0.recorded_event import Event
 
 
-class PoolMemory:
+class PoolMemory(HeldBlock):
     """Memory of a pool, freed when nobody holds this object and the queues have passed what they
-    had been given by then.
+    had been given by then."""
 
-    Attributes
-    ----------
-    is_freed
-        Whether it was freed in another way.
-    """
+    __slots__ = ()
+    dropped_type = DroppedContextAllocation
 
     def __init__(self, context: NativeContext, block: Block) -> None:
-        self.is_freed = False
-        finalizer = DroppedContextAllocation(self, context.attention.append)
-        finalizer.block = block
-        finalizer.born = block.born
-        context.live[block.address] = finalizer
+        super().__init__(block, context.attention)
 
 
 class _DroppedNativeMemory(Finalizer):

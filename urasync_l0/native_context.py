@@ -2,7 +2,7 @@
 """What a context owns of Level Zero: everything that has to be given back in the right order.
 
 Python objects that users hold refer to it, never the other way round, so a dropped context, queue
-or allocation can be collected. Collection calls no driver: it only puts a `Finalizer` into
+or allocation can be collected. Collection calls no driver: it only puts a `Leftover` into
 ``attention``, which the next call of the context works off.
 
 ``attention`` is also how the hot path learns of anything unusual with one look: it stays non-empty
@@ -26,7 +26,7 @@ from urasync_l0.event_source import observe
 from urasync_l0.event_watcher import EventWatcher
 from urasync_l0.foreign_event import ForeignEvents
 from urasync_l0.native_share import NativeShares
-from urasync_l0.pool import Block, HeapKey, HeapSource, OrderDomain, PoolRegistry, QueueOrder
+from urasync_l0.pool import HeapKey, HeapSource, OrderDomain, PoolRegistry, QueueOrder
 from urasync_l0.result import DeviceLostError, InvalidContextError, UninitializedError, UrError
 from urasync_l0.ze import context as ze_context
 from urasync_l0.ze.handles import ContextHandle, EventHandle, handle_value
@@ -51,6 +51,13 @@ class Finalizer(weakref.ref[Any]):
 
     def close(self, context: NativeContext) -> None:
         """The context ends while the object lives; by default the context's end does it all."""
+
+
+class Leftover(Protocol):
+    """What is left to do when a user's object has been dropped."""
+
+    def run(self, context: NativeContext) -> None:
+        """Do it. Called from an ordinary call, never from collection."""
 
 
 class Postponed(Protocol):
@@ -79,10 +86,10 @@ class NativeContext:
         Whether the native context is destroyed in the end.
     registry
         All pools, and every block in use by its address.
-    live
-        The finalizer of every allocation that has a Python object, by address.
+    attention
+        What dropped objects left to do; not empty where anything else is unusual.
     finalizers
-        Those of all other objects; a weak reference calls nobody unless it lives itself.
+        Those of all objects but allocations; a weak reference calls nobody unless it lives itself.
     lists
         The open command lists by the id of their order.
     abandoned
@@ -120,8 +127,7 @@ class NativeContext:
         self.lists: dict[int, CommandList] = {}
         self.abandoned: list[CommandList] = []
         self.postponed: deque[Postponed] = deque()
-        self.attention: deque[Finalizer] = deque()
-        self.live: dict[int, AllocationFinalizer] = {}
+        self.attention: deque[Leftover] = deque()
         self.finalizers: dict[int, Finalizer] = {}
         self.is_closed = False
         self._is_released = False
@@ -293,26 +299,6 @@ class NativeContext:
         except UrError:  # of a marker
             return False
 
-    def claim_dropped(self, finalizer: AllocationFinalizer) -> bool:
-        """Take a dropped allocation's block, unless it was freed in another way meanwhile."""
-        block = finalizer.block
-        address = block.address
-        if self.live.get(address) is not finalizer:
-            return False
-        if not self.registry.claim_if(block, finalizer.born):
-            return False
-        self.live.pop(address, None)  # the context may be closing
-        return True
-
-    def forget(self, address: int) -> None:
-        """Tell the allocation at an address, if it has an object, that it is freed.
-
-        Before the block is published: afterwards the address may already be somebody else's.
-        """
-        finalizer = self.live.pop(address, None)
-        if finalizer is not None:
-            finalizer.forget()
-
     def close_abandoned(self) -> None:
         """Close the lists of dropped queues that are complete by now; waits for none."""
         if self.postponed:
@@ -349,7 +335,6 @@ class NativeContext:
         self.is_closed = True
         self._stop()
         self.watcher.close()
-        self.live.clear()
         self.postponed.clear()
         for finalizer in reversed(list(self.finalizers.values())):
             finalizer.close(self)
@@ -382,20 +367,6 @@ class NativeContext:
 
 native_shares: NativeShares[None] = NativeShares()
 """The native contexts that contexts of ours own."""
-
-
-class AllocationFinalizer(Finalizer):
-    """The finalizer of an allocation. ``born`` says which use of the block it is about."""
-
-    __slots__ = ("block", "born")
-    block: Block
-    born: int
-
-    def forget(self) -> None:
-        """The memory was freed in another way."""
-        allocation = self()
-        if allocation is not None:
-            allocation.is_freed = True
 
 
 class _Anchor:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 from weakref import WeakValueDictionary
 
-from urasync_l0.allocation import Allocation, ContextAllocation, DroppedContextAllocation
+from urasync_l0.allocation import Allocation, ContextAllocation
 from urasync_l0.argument import checked_instance, checked_kind
 from urasync_l0.current_pool import CurrentPool
 from urasync_l0.device import Device
@@ -197,12 +197,7 @@ class UsmContext(ABC):
     ) -> Allocation:
         chosen = None if kind is UsmType.HOST else self.member(device)
         block, served = self.usm_alloc(kind, chosen, nbytes, pool, alignment)
-        allocation = ContextAllocation(block.address, nbytes, kind, served, chosen)
-        finalizer = DroppedContextAllocation(allocation, self.native.attention.append)
-        finalizer.block = block
-        finalizer.born = block.born
-        self.native.live[block.address] = finalizer
-        return allocation
+        return ContextAllocation(block, nbytes, kind, served, chosen)
 
     def usm_alloc(
         self,
@@ -316,7 +311,6 @@ class UsmContext(ABC):
         except BaseException:
             native.registry.restore(block)
             raise
-        native.forget(address)
         block.heap.pool.free(block, native.host_order, 1)
 
     # -- what is known about an address ------------------------------------------------------------
@@ -356,10 +350,6 @@ class UsmContext(ABC):
         """Devices with the same memory are told apart by who allocated, or by the pool."""
         if pool is not None and pool.device is not None:
             return pool.device
-        finalizer = self.native.live.get(block.address)
-        allocation = None if finalizer is None else finalizer()
-        if allocation is not None and allocation.device is not None:
-            return cast(Device, allocation.device)
         born, device = self.noted_devices.get(block.address, (None, None))
         if device is not None and born == block.born:
             return device

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from urasync_l0.allocation import Allocation, DroppedAllocation
+from urasync_l0.allocation import Allocation
 from urasync_l0.argument import checked_instance, checked_kind
 from urasync_l0.command_list import CommandList
 from urasync_l0.current_pool import CurrentPool
 from urasync_l0.device import Device
 from urasync_l0.enums import Command, UsmType
 from urasync_l0.event_source import NativeEvent
-from urasync_l0.native_context import Finalizer, NativeContext
-from urasync_l0.pool import Block, HeapKey
+from urasync_l0.native_context import NativeContext
+from urasync_l0.pool import Block, QueueFront, Route, at_once
 from urasync_l0.recorded_event import Event
 from urasync_l0.result import (
     InvalidMemObjectError,
@@ -35,16 +35,7 @@ if TYPE_CHECKING:
     from urasync_l0.context import Context
 
 
-class _Route(NamedTuple):
-    """Where an allocation of one kind on one queue comes from."""
-
-    kind: UsmType
-    key: HeapKey
-    current: CurrentPool
-    command: Command
-
-
-class UsmQueue:
+class UsmQueue(QueueFront):
     """A queue as far as it allocates and frees; `Queue` adds the rest.
 
     Every queue is a `Queue`, which is what allocations and events are given.
@@ -57,30 +48,28 @@ class UsmQueue:
         self.device: Device = command_list.device
         self.order = command_list.order
         self.id = self.order.id
-        self._attention: Sequence[Finalizer] = self.native.attention
-        self._live = self.native.live
-        self._drop = self.native.attention.append
-        self._blocks_pop = self.native.registry.live.pop
-        self._claim = self.native.registry.claim
+        self._attention = self._dropped = self.native.attention
+        self._registry = self.native.registry
+        self._held_type = Allocation
         position = context.position(self.device)
         current = context.current_of(self.device)
         # Of another device that comes first with that memory, and is taken for the owner.
-        self._shares_memory = self.device is not self.native.devices[position]
-        self._noted = context.noted_devices
-        self._routes: dict[UsmType, _Route] = {}
-        self._device_route = self._routes[UsmType.DEVICE] = _Route(
+        shares_memory = self.device is not self.native.devices[position]
+        self._notes = (self.device,) if shares_memory else context.noted_devices
+        self._routes = {}
+        self._device_route = self._routes[UsmType.DEVICE] = Route(
             UsmType.DEVICE,
             (UsmType.DEVICE, position),
             current,
             Command.ENQUEUE_USM_DEVICE_ALLOC_EXP,
         )
-        self._shared_route = self._routes[UsmType.SHARED] = _Route(
+        self._shared_route = self._routes[UsmType.SHARED] = Route(
             UsmType.SHARED,
             (UsmType.SHARED, position),
             current,
             Command.ENQUEUE_USM_SHARED_ALLOC_EXP,
         )
-        self._host_route = self._routes[UsmType.HOST] = _Route(
+        self._host_route = self._routes[UsmType.HOST] = Route(
             UsmType.HOST,
             (UsmType.HOST, HOST_INDEX),
             CurrentPool(context.host_pool),
@@ -95,6 +84,7 @@ class UsmQueue:
 
     # -- allocate ----------------------------------------------------------------------------------
 
+    @at_once("alloc_device")
     def alloc_device(
         self,
         nbytes: int,
@@ -130,6 +120,7 @@ class UsmQueue:
         """
         return self._alloc(self._device_route, nbytes, pool, wait, event)
 
+    @at_once("alloc_shared")
     def alloc_shared(
         self,
         nbytes: int,
@@ -140,6 +131,7 @@ class UsmQueue:
         """Allocate memory that host and device share; as `alloc_device`."""
         return self._alloc(self._shared_route, nbytes, pool, wait, event)
 
+    @at_once("alloc_host")
     def alloc_host(
         self,
         nbytes: int,
@@ -155,29 +147,17 @@ class UsmQueue:
 
     def _alloc(
         self,
-        route: _Route,
+        route: Route,
         nbytes: int,
         pool: Pool | None,
         wait: Iterable[Event],
         event: bool,
     ) -> Allocation:
-        block = signalled = None
-        # The usual case does without `_hand_out`, which would do the same.
-        if pool is None and not (self._attention or wait or event):
-            served = route.current.pool
-            if type(nbytes) is int and not served.prepares:
-                block = served.core.take_at_once(self.order, route.key, nbytes)
-        if block is None:
-            block, served, signalled = self._hand_out(route, nbytes, pool, wait, event)
-        address = block.address
-        allocation = Allocation(self, address, nbytes, route.kind, served, signalled)  # type: ignore[arg-type]
-        finalizer = DroppedAllocation(allocation, self._drop)
-        finalizer.block = block
-        finalizer.born = block.born
-        finalizer.order = self.order
-        self._live[address] = finalizer
-        return allocation
+        block, served, signalled = self._hand_out(route, nbytes, pool, wait, event)
+        size, kind = block.requested, route.kind
+        return Allocation(block, self._dropped, self.order, size, self, kind, served, signalled)
 
+    @at_once("alloc_address")
     def enqueue_alloc(
         self,
         kind: UsmType,
@@ -192,21 +172,25 @@ class UsmQueue:
         there is no such kind.
         """
         route = self._routes.get(kind) or self._routes[checked_kind(kind)]
-        # The usual case, as in `_alloc`.
-        block = signalled = None
-        if pool is None and not (self._attention or wait or event):
-            served = route.current.pool
-            if type(nbytes) is int and not served.prepares:
-                block = served.core.take_at_once(self.order, route.key, nbytes)
-        if block is None:
-            block, served, signalled = self._hand_out(route, nbytes, pool, wait, event)
-        if served.device is None and (self._shares_memory or self._noted):
-            self.context.note_device(block, self.device)
+        block, _, signalled = self._hand_out(route, nbytes, pool, wait, event)
         return block.address, signalled
 
     def _hand_out(
         self,
-        route: _Route,
+        route: Route,
+        nbytes: int,
+        pool: Pool | None,
+        wait: Iterable[Event],
+        event: bool,
+    ) -> tuple[Block, Pool, Event | None]:
+        found = self._search(route, nbytes, pool, wait, event)
+        if self._notes and found[1].device is None:
+            self.context.note_device(found[0], self.device)
+        return found
+
+    def _search(
+        self,
+        route: Route,
         nbytes: int,
         pool: Pool | None,
         wait: Iterable[Event],
@@ -214,7 +198,7 @@ class UsmQueue:
     ) -> tuple[Block, Pool, Event | None]:
         if self._attention:
             self._attend()
-        _, key, current, command = route
+        key, current, command = route.key, route.current, route.command
         if pool is None:
             chosen = current.chosen()
             core = chosen.core
@@ -235,7 +219,7 @@ class UsmQueue:
             if pool is not None or current.chosen() is chosen:
                 raise
             # Closed since we looked: who names no pool gets the one that is current by now.
-            return self._hand_out(route, nbytes, None, wait, event)
+            return self._search(route, nbytes, None, wait, event)
         signalled = None if native is None else Event(self, native, command)  # type: ignore[arg-type]
         return block, chosen, signalled
 
@@ -277,6 +261,7 @@ class UsmQueue:
 
     # -- free --------------------------------------------------------------------------------------
 
+    @at_once("free")
     def free(
         self,
         target: Allocation | int,
@@ -322,7 +307,7 @@ class UsmQueue:
             address = operator.index(target)
         waits = resolve(self, wait) if wait else NO_WAITS
         order = self.order
-        block = self._blocks_pop(address, None) or self._claim(address)
+        block = self._registry.claim(address)
         core = block.heap.pool
         native = None
         if event or pool is not None or waits.events:
@@ -338,15 +323,11 @@ class UsmQueue:
                         )
                 native, stamp = self.command_list.place(waits.events, signal=event)
             except BaseException:
-                self.native.registry.restore(block)
+                self._registry.restore(block)
                 raise
         else:
             stamp = order.sequence + 1
-        # As `NativeContext.forget`, whose calls this path does without.
-        finalizer = self._live.pop(address, None)
-        if finalizer is not None:
-            allocation = finalizer()
-            if allocation is not None:
-                allocation.is_freed = True
+        if isinstance(target, Allocation):
+            target.note_freed()
         core.free(block, order, stamp)
         return None if native is None else Event(self, native, Command.ENQUEUE_USM_FREE_EXP)  # type: ignore[arg-type]

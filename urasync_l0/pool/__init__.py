@@ -9,7 +9,7 @@ from urasync_l0.pool.pool import HeapKey, Pool
 from urasync_l0.pool.registry import PoolRegistry
 from urasync_l0.pool.reuse_policy import ReusePolicy
 from urasync_l0.pool.statistics import PoolStatistics
-from urasync_l0.pool.structure import Block
+from urasync_l0.pool.structure import Block, DroppedBlock, HeldBlock, QueueFront, Route, at_once
 
 __all__ = [
     "GRANULE",
@@ -17,8 +17,10 @@ __all__ = [
     "Block",
     "BlockState",
     "DriverMemory",
+    "DroppedBlock",
     "HeapKey",
     "HeapSource",
+    "HeldBlock",
     "Mark",
     "MarkerEvent",
     "OrderDomain",
@@ -26,9 +28,12 @@ __all__ = [
     "Pool",
     "PoolRegistry",
     "PoolStatistics",
+    "QueueFront",
     "QueueOperations",
     "QueueOrder",
     "ReusePolicy",
+    "Route",
     "UserMemory",
     "VirtualMemory",
+    "at_once",
 ]

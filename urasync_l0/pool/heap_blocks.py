@@ -23,12 +23,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from urasync_l0.pool.block import GRANULE, Block, BlockState, Piece, Reuse, Undo
-from urasync_l0.pool.order import Clock, QueueOrder
+from urasync_l0.pool.fields import Clock
 from urasync_l0.pool.run_index import RunIndex
 from urasync_l0.pool.size_index import SizeIndex
 from urasync_l0.pool.tally import Tally
 
 if TYPE_CHECKING:
+    from urasync_l0.pool.order import QueueOrder
     from urasync_l0.pool.pool import HeapKey, Pool
     from urasync_l0.pool.segment import Segment
 

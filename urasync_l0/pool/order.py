@@ -32,14 +32,23 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Protocol
 
-Clock = Mapping["QueueOrder", int]
+from urasync_l0.pool.fields import EVERYTHING, NOTHING, Clock
+from urasync_l0.pool.structure import DomainFields, OrderFields
 
-NOTHING: Clock = MappingProxyType({})
-"""The clock of a queue that has waited for nobody."""
+__all__ = [
+    "EVERYTHING",
+    "NOTHING",
+    "Clock",
+    "Mark",
+    "Marker",
+    "MarkerEvent",
+    "OrderDomain",
+    "QueueOperations",
+    "QueueOrder",
+    "joined",
+]
 
 _PATIENCE_NS = 2_000_000
 """How long, in nanoseconds, a search that found nothing waits for a queue. An idle queue reaches
@@ -47,9 +56,6 @@ its markers sooner ..."""
 
 _LEAST_PATIENCE_NS = 25_000
 """... and a busy one gets half as long each time that it was waited for in vain, down to this."""
-
-EVERYTHING = 2**63
-"""The completed mark of a closed queue: above any number that a queue reaches."""
 
 
 class Mark:
@@ -116,7 +122,7 @@ class Marker:
         return self
 
 
-class QueueOrder:
+class QueueOrder(OrderFields):
     """The order of one queue: its identity, how far it was filled and how far it has run.
 
     Created by `OrderDomain.add_queue`; the id is never used again in the process.
@@ -125,14 +131,10 @@ class QueueOrder:
     __slots__ = (
         "__weakref__",
         "_patience_ns",
-        "clock",
-        "completed",
         "domain",
-        "id",
         "lock",
         "markers",
         "operations",
-        "sequence",
     )
 
     def __init__(self, domain: OrderDomain, queue_id: int, operations: QueueOperations) -> None:
@@ -142,7 +144,7 @@ class QueueOrder:
         self.lock = threading.Lock()
         self.sequence = 0
         self.completed = 0
-        self.clock: Clock = NOTHING
+        self.clock = NOTHING
         self.markers: deque[Marker] = deque()
         self._patience_ns = _PATIENCE_NS
 
@@ -259,7 +261,7 @@ class QueueOrder:
             self.drop_marker(done)
 
 
-class OrderDomain:
+class OrderDomain(DomainFields):
     """The queues of one context, and what is known of their completion.
 
     ``epoch`` changes whenever any queue's completed mark moves, so that a pool sees with one

@@ -24,7 +24,6 @@ thread's growth is just moving; fairness between threads that wait for memory.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -34,13 +33,13 @@ from urasync_l0.pool.block import Block, BlockState, Undo
 from urasync_l0.pool.heap import Heap
 from urasync_l0.pool.heap_source import HeapSource
 from urasync_l0.pool.invariants import check_heap
-from urasync_l0.pool.order import EVERYTHING, NOTHING, Mark, QueueOrder
+from urasync_l0.pool.order import Mark, QueueOrder
 from urasync_l0.pool.reserve import Reserve
 from urasync_l0.pool.reuse_policy import ReusePolicy
 from urasync_l0.pool.search import Search
 from urasync_l0.pool.segment import Segment
 from urasync_l0.pool.statistics import PoolStatistics, new_counts
-from urasync_l0.pool.structure import Tally
+from urasync_l0.pool.structure import Lock, PoolFront, Tally
 from urasync_l0.result import (
     InvalidArgumentError,
     InvalidUsmSizeError,
@@ -60,7 +59,7 @@ INFINITE_NS = 2**64 - 1
 """A host wait without end, in nanoseconds."""
 
 
-class Pool:
+class Pool(PoolFront):
     """Memory of some kinds and devices, handed out in queue order. Any thread may call.
 
     Parameters
@@ -81,6 +80,7 @@ class Pool:
     """
 
     heap_type = Heap
+    lock_type = Lock
     tally_type = Tally
 
     def __init__(
@@ -97,12 +97,13 @@ class Pool:
         self.name = name
         self.release_threshold = release_threshold
         self.policy = policy or ReusePolicy()
+        self.by_clock = self.policy.by_clock
+        self.is_closed = False
         self.registry = registry
         self.domain = registry.domain
-        self._live = registry.live
         self._maximum_pooled = maximum_pooled
         self._heaps: dict[HeapKey, Heap] = {}
-        self._usual: dict[HeapKey, tuple[Heap, int]] = {}
+        self.usual = {}
         self._unpooled: dict[HeapKey, Heap] = {}
         self.sources: dict[Heap, HeapSource] = {}
         for key, source in sources.items():
@@ -111,12 +112,12 @@ class Pool:
             largest = source.memory.maximum_allocation
             if maximum_pooled is not None:
                 largest = min(largest, maximum_pooled)
-            self._usual[key] = heap, largest
-        self.lock = threading.Lock()
+            self.usual[key] = heap, largest
+        self.lock = self.lock_type()
         self.counts = new_counts()
-        self.reserve = Reserve(self.lock, self.counts, maximum_size)
+        self.limit = maximum_size
+        self.reserve = Reserve(self, self.counts)
         self.epoch = self.domain.epoch
-        self._closed = False
         self._is_abandoned = False
         self.tally = self.tally_type()
         for heap, source in self.sources.items():
@@ -156,9 +157,9 @@ class Pool:
             When neither driver nor limit leave room after every step that may free some.
         """
         heap = self._heap_for(key, size, own=own)
-        if not self.policy.by_clock:
+        if not self.by_clock:
             marks = ()
-        if self.reserve.limit and size > self.reserve.limit:
+        if self.limit and size > self.limit:
             raise self._out_of_memory(heap, size)  # nothing that the search does could change that
         search = Search(self, heap, order, size, marks, undoable=undoable)
         if heap.crowded:
@@ -173,43 +174,15 @@ class Pool:
                 or search.take_exhausted()
             )
         finally:
-            self._finish_if_closed()  # meanwhile: what the search brought must not stay
+            self.finish_if_closed()  # meanwhile: what the search brought must not stay
         if not block:
             raise self._out_of_memory(heap, size)
-        self._live[block.address] = block
-        return block
-
-    def take_at_once(self, order: QueueOrder, key: HeapKey, size: int) -> Block | None:
-        """Hand out pooled memory if that takes one look, as most allocations do.
-
-        None when `allocate` has to be asked, which does the rest or says what is wrong. The block
-        cannot be given back, only freed.
-        """
-        usual = self._usual.get(key)
-        if usual is None:
-            return None
-        heap, largest = usual
-        limit = self.reserve.limit
-        if not 0 < size <= largest or heap.crowded or (limit and size > limit):
-            return None
-        with self.lock:
-            if self._closed:
-                return None
-            if self.epoch != self.domain.epoch:
-                self.note_completion()
-            clock = order.clock if self.policy.by_clock else NOTHING
-            block = heap.hand_out(order, clock, size, self.tally)
-            if block is None:
-                return None
-            observer = self.registry.observer
-            if observer is not None:
-                observer.allocated(block, order)
-        self._live[block.address] = block
+        self.registry.live[block.address] = block
         return block
 
     def require_open(self) -> None:
         """Raise ``INVALID_VALUE`` if the pool was destroyed."""
-        if self._closed:
+        if self.is_closed:
             raise InvalidValueError(f"pool {self.name!r} was destroyed and gives no memory")
 
     def hand_out(self, block: Block, requested: int, undo: Undo | None) -> None:
@@ -229,7 +202,7 @@ class Pool:
 
     def give_back(self, block: Block) -> None:
         """Undo `allocate`: memory, stamps and numbers are what they were before."""
-        self._live.pop(block.address, None)
+        self.registry.live.pop(block.address, None)
         undo = block.undo
         assert undo is not None
         with self.lock:
@@ -249,25 +222,7 @@ class Pool:
             block.heap.put_back(block, undo)
         if undo.grown:
             self.reserve.shrink(block.heap, self.sources[block.heap], undo)
-        self._finish_if_closed()
-
-    # -- free --------------------------------------------------------------------------------------
-
-    def free(self, block: Block, order: QueueOrder, stamp: int) -> None:
-        """Take a block back that was freed on ``order``'s queue at ``stamp``.
-
-        The caller has taken it out of the live table (`PoolRegistry.claim`). Cannot fail, and
-        appends nothing.
-        """
-        with self.lock:
-            block.heap.take_back(block, order, stamp, self.tally)
-            observer = self.registry.observer
-            if observer is not None:
-                observer.freed(block, order)
-            if order.completed >= EVERYTHING:
-                self.note_completion()
-        if self._closed:
-            self._finish_if_closed()
+        self.finish_if_closed()
 
     # -- completion --------------------------------------------------------------------------------
 
@@ -281,7 +236,7 @@ class Pool:
             self.release_unpooled()
         if excess:
             self.reserve.release(self._heaps_and_sources(), self.release_threshold, at_least=False)
-        if self._closed:
+        if self.is_closed:
             self._finish_closing()
 
     def release_unpooled(self) -> None:
@@ -368,16 +323,16 @@ class Pool:
         does not take memory back; that is tried again at synchronisations and with the context.
         """
         with self.lock:
-            if self._closed:
+            if self.is_closed:
                 raise InvalidValueError(f"pool {self.name!r} is already destroyed")
-            self._closed = True
+            self.is_closed = True
             self.note_completion()
         self._finish_closing()
 
-    def _finish_if_closed(self) -> None:
-        """Finish a pool that was closed before. What the driver refuses is tried again later: the
-        call that came here did its own work, or fails for a reason of its own."""
-        if self._closed:
+    def finish_if_closed(self) -> None:
+        """Finish a pool that was closed before, if it was. What the driver refuses is tried again
+        later: the call that came here did its own work, or fails for a reason of its own."""
+        if self.is_closed:
             with suppress(UrError):
                 self._finish_closing()
 
@@ -395,7 +350,7 @@ class Pool:
     def abandon(self) -> None:
         """Give everything back, also what is in use: the context ends, and all queues are idle."""
         with self.lock:
-            self._closed = self._is_abandoned = True
+            self.is_closed = self._is_abandoned = True
             self.tally.used = self.tally.requested = 0
             self.reserve.set_aside(self._heaps_and_sources())
         self.reserve.give_back_aside()
@@ -403,18 +358,13 @@ class Pool:
     # -- numbers -----------------------------------------------------------------------------------
 
     @property
-    def is_closed(self) -> bool:
-        """Whether the pool was destroyed."""
-        return self._closed
-
-    @property
     def maximum_size(self) -> int:
         """Limit in bytes on the driver memory of the pool, over all its kinds; 0 is no limit."""
-        return self.reserve.limit
+        return self.limit
 
     @maximum_size.setter
     def maximum_size(self, size: int) -> None:
-        self.reserve.limit = size
+        self.limit = size
 
     def statistics(self) -> PoolStatistics:
         """Return the numbers of this moment."""

@@ -7,25 +7,24 @@ import threading
 from collections.abc import Callable
 
 from urasync_l0.pool.block import Block
-from urasync_l0.pool.observer import Observer, enter_registry
+from urasync_l0.pool.observer import enter_registry
 from urasync_l0.pool.order import Mark, OrderDomain
 from urasync_l0.pool.pool import Pool
+from urasync_l0.pool.structure import RegistryFields
 from urasync_l0.result import InvalidMemObjectError, UrError
 
 
-class PoolRegistry:
+class PoolRegistry(RegistryFields):
     """The pools of one context. Any thread may call. ``observer`` is None unless one records.
 
     ``live`` maps the address of every block in use to the block. Taking an entry out is one
     dictionary operation, so of two threads that free one address, one finds nothing.
     """
 
-    observer: Observer | None
-
     def __init__(self, domain: OrderDomain) -> None:
         self.domain = domain
         self.observer = enter_registry(self)
-        self.live: dict[int, Block] = {}
+        self.live = {}
         self.reclaimers: list[Callable[[], bool]] = []
         self._pools: list[Pool] = []
         self._lock = threading.Lock()

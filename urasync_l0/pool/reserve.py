@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import Enum
@@ -24,6 +23,7 @@ from urasync_l0.pool.heap_source import HeapSource
 from urasync_l0.pool.order import QueueOrder
 from urasync_l0.pool.segment import Segment
 from urasync_l0.pool.statistics import Counts
+from urasync_l0.pool.structure import PoolFront
 from urasync_l0.result import UrError, UrResult
 
 OUT_OF_MEMORY = frozenset(
@@ -49,15 +49,16 @@ class Reserve:
     """What a pool holds of the driver. Sizes are bytes.
 
     ``held`` counts the memory that is the pool's, ``high`` its peak; ``growing`` is what threads
-    are just asking the driver for, so that together they respect ``limit`` (0 is none);
+    are just asking the driver for, so that together they respect the
+    pool's ``limit`` (0 is none);
     ``under_way`` counts growths and releases between their two sections of the lock. Shares the
     pool's lock: methods take it around their bookkeeping, and call the driver without it.
     """
 
-    def __init__(self, lock: threading.Lock, counts: Counts, limit: int) -> None:
-        self._lock = lock
+    def __init__(self, front: PoolFront, counts: Counts) -> None:
+        self._front = front
+        self._lock = front.lock
         self._counts = counts
-        self.limit = limit
         self.held = 0
         self.high = 0
         self.growing = 0
@@ -79,7 +80,8 @@ class Reserve:
 
     def allowed(self) -> int:
         """Return how many more bytes are within the limit. The caller holds the lock."""
-        return self.limit - self.held - self.growing if self.limit else _NO_LIMIT
+        limit = self._front.limit
+        return limit - self.held - self.growing if limit else _NO_LIMIT
 
     def allows(self, size: int) -> bool:
         """Tell whether ``size`` more bytes are within the limit. The caller holds the lock."""

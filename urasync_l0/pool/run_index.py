@@ -9,9 +9,14 @@ neighbours, however many queues there are.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from urasync_l0.pool.block import Block, BlockState
-from urasync_l0.pool.order import NOTHING, Clock, QueueOrder
+from urasync_l0.pool.fields import NOTHING, Clock
 from urasync_l0.pool.size_index import SizeIndex
+
+if TYPE_CHECKING:
+    from urasync_l0.pool.order import QueueOrder
 
 
 class RunIndex:

@@ -79,7 +79,7 @@ class Search:
         heap = self.heap
         order = self.order
         view = heap.view(order)
-        clock = order.clock if self.pool.policy.by_clock else NOTHING
+        clock = order.clock if self.pool.by_clock else NOTHING
         if view.clock is not clock:
             heap.absorb(view, clock)
         if self.marks:

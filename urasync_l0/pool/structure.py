@@ -8,6 +8,7 @@ Both do exactly the same. The variable ``URASYNC_L0_POOL`` chooses: "python" for
 from __future__ import annotations
 
 import os
+from functools import update_wrapper
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -36,12 +37,56 @@ def _is_compiled() -> bool:
 IS_COMPILED = _is_compiled()
 
 if TYPE_CHECKING or not IS_COMPILED:
+    from threading import Lock
+
     from urasync_l0.pool.block import Block
+    from urasync_l0.pool.fields import DomainFields, OrderFields, RegistryFields
     from urasync_l0.pool.heap_blocks import HeapBlocks
+    from urasync_l0.pool.held_block import DroppedBlock, HeldBlock
+    from urasync_l0.pool.pool_front import PoolFront
+    from urasync_l0.pool.queue_front import QueueFront, Route, at_once
     from urasync_l0.pool.run_index import RunIndex
     from urasync_l0.pool.size_index import SizeIndex
     from urasync_l0.pool.tally import Tally
 else:
-    from urasync_l0.pool._structure import Block, HeapBlocks, RunIndex, SizeIndex, Tally
+    from urasync_l0.pool._structure import (
+        AtOnce,
+        Block,
+        DomainFields,
+        DroppedBlock,
+        HeapBlocks,
+        HeldBlock,
+        Lock,
+        OrderFields,
+        PoolFront,
+        QueueFront,
+        RegistryFields,
+        Route,
+        RunIndex,
+        SizeIndex,
+        Tally,
+    )
 
-__all__ = ["IS_COMPILED", "Block", "HeapBlocks", "RunIndex", "SizeIndex", "Tally"]
+    def at_once(action):
+        """As in ``queue_front``."""
+        return lambda method: update_wrapper(AtOnce(method, action), method)
+
+
+__all__ = [
+    "IS_COMPILED",
+    "Block",
+    "DomainFields",
+    "DroppedBlock",
+    "HeapBlocks",
+    "HeldBlock",
+    "Lock",
+    "OrderFields",
+    "PoolFront",
+    "QueueFront",
+    "RegistryFields",
+    "Route",
+    "RunIndex",
+    "SizeIndex",
+    "Tally",
+    "at_once",
+]

@@ -14,12 +14,13 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
 
+from tests.helpers.pool_builds import PLAIN, compiled, pool_type
 from tests.helpers.pool_fakes import DEVICE, MIB, SHARED, FakeEvent, FakeQueue, Program
-from urasync_l0.pool import HeapKey, Pool, QueueOrder, ReusePolicy, structure
+from urasync_l0.pool import HeapKey, QueueOrder, ReusePolicy, structure
 from urasync_l0.pool import block as plain_block
 from urasync_l0.pool import heap_blocks as plain_heap
 from urasync_l0.pool.block import Block, BlockState
@@ -29,28 +30,13 @@ from urasync_l0.result import OutOfMemoryError, UrError
 SOURCES = Path(structure.__file__).parent / "compiled"
 
 
-def compiled() -> ModuleType:
-    """The module in C; a package built without a C compiler has none."""
-    module: ModuleType = pytest.importorskip(
-        "urasync_l0.pool._structure", reason="the package was built without its module in C"
-    )
-    return module
-
-
-def pool_type(base: type, tally: type) -> type[Pool]:
-    """Pools whose heaps rest on a base class, whichever this process uses otherwise."""
-    members = {name: value for name, value in vars(Heap).items() if callable(value)}
-    heap = type("HeapOn" + base.__module__.rpartition(".")[2], (base,), members)
-    return type("PoolOn" + heap.__name__, (Pool,), {"heap_type": heap, "tally_type": tally})
-
-
 class Side:
     """One of the two programs. Blocks, queues and events are known by numbers on both sides."""
 
-    def __init__(self, module: ModuleType, settings: Settings) -> None:
+    def __init__(self, module: Any, settings: Settings) -> None:
         self.program = Program(limit=settings.limit, virtual=settings.virtual, range_size=64 * MIB)
         self.pools = [
-            pool_type(module.HeapBlocks, module.Tally)(
+            pool_type(module)(
                 self.program.registry,
                 self.program.sources,
                 release_threshold=threshold,
@@ -190,7 +176,7 @@ def size(chance: random.Random) -> int:
 def test_both_do_the_same_at_every_step(seed: int) -> None:
     chance = random.Random(seed)
     settings = Settings(chance)
-    sides = [Side(plain_heap, settings), Side(compiled(), settings)]
+    sides = [Side(PLAIN, settings), Side(compiled(), settings)]
     queues = chance.choice([1, 2, 3, 8])
     live: dict[int, None] = {}
     events = 0
@@ -240,7 +226,7 @@ def test_both_do_the_same_at_every_step(seed: int) -> None:
 @pytest.mark.parametrize("base", ["python", "compiled"])
 def test_a_dropped_pool_is_collected(base: str) -> None:
     """LIFE: blocks, runs and heaps refer to each other in circles; none keeps them alive."""
-    module = plain_heap if base == "python" else compiled()
+    module: Any = PLAIN if base == "python" else compiled()
     kind = plain_block.Block if base == "python" else module.Block
 
     def count() -> int:

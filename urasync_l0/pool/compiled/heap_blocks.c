@@ -357,16 +357,6 @@ static int drop_view(heap_blocks *heap, run_index *view) {
     return PyDict_DelItem(heap->views, view->order);
 }
 
-static int completed_of(PyObject *order, uint64_t *completed) {
-    PyObject *number = PyObject_GetAttr(order, known.completed);
-    if (number == NULL) {
-        return -1;
-    }
-    *completed = PyLong_AsUnsignedLongLong(number);
-    Py_DECREF(number);
-    return *completed == UINT64_MAX && PyErr_Occurred() ? -1 : 0;
-}
-
 static int by_address(const void *one, const void *other) {
     uint64_t a = (*(block *const *)one)->address, b = (*(block *const *)other)->address;
     return a < b ? -1 : a > b;
@@ -407,7 +397,7 @@ static int collect_complete(heap_blocks *heap, struct row *complete, PyObject *f
     while (PyDict_Next(heap->views, &position, &order, &each)) {
         run_index *view = (run_index *)each;
         uint64_t completed;
-        if (completed_of(order, &completed) < 0) {
+        if (order_completed(order, &completed) < 0) {
             return -1;
         }
         Py_ssize_t place = 0;
@@ -518,20 +508,10 @@ static int absorb(heap_blocks *heap, run_index *view, PyObject *clock, PyObject 
 
 enum { GRANULE = 256 };
 
-static int owner_of(PyObject *order, uint64_t *owner) {
-    PyObject *id = PyObject_GetAttr(order, known.id);
-    if (id == NULL) {
-        return -1;
-    }
-    *owner = PyLong_AsUnsignedLongLong(id);
-    Py_DECREF(id);
-    return *owner == UINT64_MAX && PyErr_Occurred() ? -1 : 0;
-}
-
-static PyObject *hand_out(heap_blocks *heap, PyObject *order, PyObject *clock, uint64_t requested,
-                          tally *numbers) {
+PyObject *heap_hand_out(heap_blocks *heap, PyObject *order, PyObject *clock, uint64_t requested,
+                        tally *numbers) {
     uint64_t owner;
-    run_index *view = owner_of(order, &owner) < 0 ? NULL : view_of(heap, order);
+    run_index *view = order_id(order, &owner) < 0 ? NULL : view_of(heap, order);
     if (view == NULL) {
         return NULL;
     }
@@ -555,8 +535,8 @@ static PyObject *hand_out(heap_blocks *heap, PyObject *order, PyObject *clock, u
     return found;
 }
 
-static int take_back(heap_blocks *heap, block *freed, PyObject *order, uint64_t stamp,
-                     tally *numbers) {
+int heap_take_back(heap_blocks *heap, block *freed, PyObject *order, uint64_t stamp,
+                   tally *numbers) {
     tally_taken_back(numbers, freed);
     replace(&freed->undo, Py_None);
     return free_block(heap, freed, order, stamp);
@@ -665,7 +645,7 @@ static PyObject *method_hand_out(PyObject *self, PyObject *const *given, Py_ssiz
     if (check("hand_out", given, count, types, 4) < 0 || !to_number(given[2], &requested)) {
         return NULL;
     }
-    return hand_out((heap_blocks *)self, given[0], given[1], requested, (tally *)given[3]);
+    return heap_hand_out((heap_blocks *)self, given[0], given[1], requested, (tally *)given[3]);
 }
 
 static PyObject *method_take_back(PyObject *self, PyObject *const *given, Py_ssize_t count) {
@@ -675,7 +655,7 @@ static PyObject *method_take_back(PyObject *self, PyObject *const *given, Py_ssi
         return NULL;
     }
     return none_or_error(
-        take_back((heap_blocks *)self, (block *)given[0], given[1], stamp, (tally *)given[3]));
+        heap_take_back((heap_blocks *)self, (block *)given[0], given[1], stamp, (tally *)given[3]));
 }
 
 static PyObject *method_free(PyObject *self, PyObject *const *given, Py_ssize_t count) {

@@ -25,6 +25,46 @@ static int members_of(const char *class_name, const char *const *names, PyObject
     return status;
 }
 
+static int fetch_names(void) {
+#define NAME(name)                                                                                 \
+    {                                                                                              \
+        &known.name, #name                                                                         \
+    }
+    static const struct {
+        PyObject **place;
+        const char *name;
+    } names[] = {
+        NAME(allocated),
+        NAME(append),
+        NAME(clock),
+        NAME(completed),
+        NAME(context),
+        NAME(core),
+        NAME(device),
+        NAME(dropped_type),
+        NAME(epoch),
+        NAME(finish_if_closed),
+        NAME(freed),
+        NAME(id),
+        NAME(live),
+        NAME(note_completion),
+        NAME(observer),
+        NAME(pieces),
+        NAME(pool),
+        NAME(prepares),
+        NAME(require),
+        NAME(sequence),
+        {&known.reversed, "__reversed__"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        *names[i].place = PyUnicode_InternFromString(names[i].name);
+        if (*names[i].place == NULL) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int fetch_known(void) {
     static const char *const states[STATES] = {"IN_USE", "PENDING", "IDLE", "EDGE"};
     static const char *const reuses[REUSES] = {"IDLE", "OWN", "CLOCK"};
@@ -33,20 +73,19 @@ static int fetch_known(void) {
         return -1;
     }
     known.piece = attribute_of("urasync_l0.pool.block", "Piece");
-    known.nothing = attribute_of("urasync_l0.pool.order", "NOTHING");
-    known.completed = PyUnicode_InternFromString("completed");
-    known.id = PyUnicode_InternFromString("id");
-    known.pieces = PyUnicode_InternFromString("pieces");
-    known.reversed = PyUnicode_InternFromString("__reversed__");
-    return known.piece == NULL || known.nothing == NULL || known.completed == NULL ||
-                   known.id == NULL || known.pieces == NULL || known.reversed == NULL
-               ? -1
-               : 0;
+    known.nothing = attribute_of("urasync_l0.pool.fields", "NOTHING");
+    known.usm_type = attribute_of("urasync_l0.enums", "UsmType");
+    return known.piece == NULL || known.nothing == NULL || known.usm_type == NULL ? -1
+                                                                                  : fetch_names();
 }
 
 static int execute(PyObject *module) {
-    PyTypeObject *const types[] = {&block_type, &size_index_type, &run_index_type,
-                                   &heap_blocks_type, &tally_type};
+    PyTypeObject *const types[] = {
+        &block_type,       &size_index_type,    &run_index_type,       &heap_blocks_type,
+        &tally_type,       &lock_type,          &order_fields_type,    &domain_fields_type,
+        &pool_front_type,  &dropped_block_type, &registry_fields_type, &held_block_type,
+        &queue_front_type, &route_type,         &at_once_type,
+    };
     // The classes are the process's, and go with the package's first copy: another one, after its
     // modules were forgotten and imported again, has other enumerators, and uses those in Python.
     static bool is_taken = false;

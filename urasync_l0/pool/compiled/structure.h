@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The inner structure of the pool core in C: blocks, the index of runs by size, the runs of a
-// queue, and the part of a heap that every allocation and free passes. The Python classes of the
-// same names (block.py, size_index.py, run_index.py, tally.py, heap_blocks.py) are the reference:
+// queue, the part of a heap that every allocation and free passes, and the front of pools and
+// queues, where the usual ones are done at once. The Python classes of the same names (block.py,
+// size_index.py, run_index.py, tally.py, heap_blocks.py, fields.py, pool_front.py, held_block.py,
+// queue_front.py) are the reference:
 // each function here does what the method of its name does there, which is where the reasons stand.
 // Tests run both against each other.
 //
@@ -188,6 +190,132 @@ typedef struct {
 } heap_blocks;
 
 block *new_block(PyObject *heap, uint64_t address, uint64_t size, enum state state);
+PyObject *heap_hand_out(heap_blocks *heap, PyObject *order, PyObject *clock, uint64_t requested,
+                        tally *numbers);
+int heap_take_back(heap_blocks *heap, block *freed, PyObject *order, uint64_t stamp,
+                   tally *numbers);
+
+// -- queues, contexts and the registry, as far as every call reads them -----------------------
+
+typedef struct {
+    PyObject ob_base;
+    PyObject *clock;
+    uint64_t id;
+    uint64_t sequence;
+    uint64_t completed;
+} order_fields;
+
+typedef struct {
+    PyObject ob_base;
+    uint64_t epoch;
+} domain_fields;
+
+typedef struct {
+    PyObject ob_base;
+    PyObject *live;
+    PyObject *observer;
+} registry_fields;
+
+// These also read objects of the classes in Python. They return new references.
+int order_id(PyObject *order, uint64_t *id);
+int order_sequence(PyObject *order, uint64_t *sequence);
+int order_completed(PyObject *order, uint64_t *completed);
+int domain_epoch(PyObject *domain, uint64_t *epoch);
+PyObject *order_clock(PyObject *order);
+PyObject *registry_live(PyObject *registry);
+PyObject *registry_observer(PyObject *registry);
+
+// -- pools ------------------------------------------------------------------------------------
+
+typedef struct {
+    PyObject ob_base;
+    PyThread_type_lock native;
+    char is_locked;
+} lock;
+
+void lock_acquire(lock *this);
+void lock_release(lock *this);
+
+typedef struct {
+    PyObject ob_base;
+    PyObject *lock;
+    PyObject *domain;
+    PyObject *registry;
+    PyObject *tally;
+    PyObject *usual; // dict: a heap and its largest request, by key
+    uint64_t epoch;
+    uint64_t limit;
+    char by_clock;
+    char is_closed;
+} pool_front;
+
+PyObject *pool_usual(pool_front *pool, PyObject *key, uint64_t *largest);
+PyObject *pool_take_at_once(pool_front *pool, PyObject *heap, uint64_t largest, PyObject *order,
+                            uint64_t size, PyObject **address);
+int pool_free(pool_front *pool, block *freed, PyObject *order, uint64_t stamp);
+pool_front *pool_of(const block *given);
+
+// -- what users hold --------------------------------------------------------------------------
+
+typedef struct {
+    PyObject ob_base;
+    PyObject *block;
+    PyObject *order;
+    uint64_t born;
+} dropped_block;
+
+typedef struct {
+    PyObject ob_base;
+    block *block;
+    PyObject *dropped;
+    PyObject *order;
+    PyObject *ptr;
+    PyObject *nbytes;
+    PyObject *queue;
+    PyObject *kind;
+    PyObject *pool;
+    PyObject *event;
+    uint64_t born;
+    char is_noted; // nothing is left to do when it is dropped
+} held_block;
+
+struct holding {
+    block *block;
+    PyObject *address, *nbytes, *dropped, *order, *queue, *kind, *pool, *event;
+};
+PyObject *hold_block(PyTypeObject *type, const struct holding *what);
+
+// -- queues -----------------------------------------------------------------------------------
+
+typedef struct {
+    PyObject ob_base;
+    PyObject *attention;
+    PyObject *dropped;
+    PyObject *held_type;
+    PyObject *notes;
+    PyObject *registry;
+    PyObject *routes; // dict: route by kind
+    PyObject *order;
+} queue_front;
+
+typedef struct {
+    PyObject ob_base;
+    PyObject *kind;
+    PyObject *key;
+    PyObject *current;
+    PyObject *command;
+    PyObject *pool; // NULL, or a weak reference to the pool that was found to serve it last
+    PyObject *core; // of that pool
+    PyObject *heap;
+    uint64_t largest;
+} route;
+
+// An allocation, or the tuple of its address and None; NULL without an error where the method in
+// Python has to do it.
+PyObject *queue_allocate(queue_front *queue, PyObject *kind, PyObject *nbytes, PyObject *named,
+                         bool is_held);
+// 1 if it is done, 0 where the method in Python has to do it, -1 with an error.
+int queue_free(queue_front *queue, PyObject *target);
 
 // Replace a strong reference. What the old one held may run a destructor, so it goes last.
 static inline void replace(PyObject **place, PyObject *value) {
@@ -215,6 +343,16 @@ extern PyTypeObject size_index_type;
 extern PyTypeObject run_index_type;
 extern PyTypeObject heap_blocks_type;
 extern PyTypeObject tally_type;
+extern PyTypeObject lock_type;
+extern PyTypeObject order_fields_type;
+extern PyTypeObject domain_fields_type;
+extern PyTypeObject registry_fields_type;
+extern PyTypeObject pool_front_type;
+extern PyTypeObject dropped_block_type;
+extern PyTypeObject held_block_type;
+extern PyTypeObject queue_front_type;
+extern PyTypeObject route_type;
+extern PyTypeObject at_once_type;
 
 // Objects of Python modules, fetched when this module is loaded; they live as long as the process.
 struct known {
@@ -222,10 +360,11 @@ struct known {
     PyObject *reuses[REUSES]; // the members of Reuse
     PyObject *piece;          // the class Piece
     PyObject *nothing;        // the empty clock
-    PyObject *completed;      // names of attributes and methods
-    PyObject *id;
-    PyObject *pieces;
-    PyObject *reversed;
+    PyObject *usm_type;       // the enumeration UsmType
+    // Names of attributes and methods.
+    PyObject *allocated, *append, *clock, *completed, *context, *core, *device, *dropped_type;
+    PyObject *epoch, *finish_if_closed, *freed, *id, *live, *note_completion, *observer, *pieces;
+    PyObject *pool, *prepares, *require, *reversed, *sequence;
 };
 extern struct known known;
 

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A method that is first tried in C: what `at_once` of queue_front.py makes of one in Python. Where
+// the call is not a usual one, the method in Python gets it as it came.
+
+#include "structure.h"
+
+enum action { ALLOC, ALLOC_ADDRESS, FREE, FREE_OWN };
+
+typedef struct {
+    PyObject ob_base;
+    vectorcallfunc vectorcall;
+    PyObject *function;   // the method in Python
+    PyObject *dictionary; // its name, its text and the like
+    PyObject *kind;       // the member of UsmType that an ALLOC is of
+    enum action action;
+} at_once;
+
+// The pool that a call names, by position or by keyword; NULL without one. False if there is
+// anything else.
+static bool named_pool(PyObject *const *given, Py_ssize_t count, Py_ssize_t place,
+                       PyObject *keywords, PyObject **pool) {
+    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+    *pool = NULL;
+    if (count == place && named == 0) {
+        return true;
+    }
+    bool is_keyword = count == place && named == 1 &&
+                      PyUnicode_Compare(PyTuple_GET_ITEM(keywords, 0), known.pool) == 0;
+    if (is_keyword || (count == place + 1 && named == 0)) {
+        *pool = given[place];
+        return true;
+    }
+    return false;
+}
+
+static PyObject *allocate(const at_once *this, PyObject *const *given, Py_ssize_t count,
+                          PyObject *keywords) {
+    Py_ssize_t place = this->action == ALLOC ? 2 : 3; // of the pool
+    PyObject *pool;
+    if (count < place || !PyObject_TypeCheck(given[0], &queue_front_type) ||
+        !named_pool(given, count, place, keywords, &pool)) {
+        return NULL;
+    }
+    PyObject *kind = this->action == ALLOC ? this->kind : given[1];
+    bool is_held = this->action == ALLOC;
+    return queue_allocate((queue_front *)given[0], kind, given[place - 1], pool, is_held);
+}
+
+static PyObject *release(const at_once *this, PyObject *const *given, Py_ssize_t count,
+                         PyObject *keywords) {
+    bool is_own = this->action == FREE_OWN;
+    if (count != (is_own ? 1 : 2) || (keywords != NULL && PyTuple_GET_SIZE(keywords) != 0)) {
+        return NULL;
+    }
+    PyObject *target = given[count - 1];
+    PyObject *queue = given[0];
+    if (is_own) {
+        queue = PyObject_TypeCheck(target, &held_block_type) ? ((held_block *)target)->queue : NULL;
+    }
+    if (queue == NULL || !PyObject_TypeCheck(queue, &queue_front_type)) {
+        return NULL;
+    }
+    Py_INCREF(queue);
+    int status = queue_free((queue_front *)queue, target);
+    Py_DECREF(queue);
+    return status > 0 ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *call(PyObject *self, PyObject *const *given, size_t flagged, PyObject *keywords) {
+    const at_once *this = (at_once *)self;
+    Py_ssize_t count = PyVectorcall_NARGS(flagged);
+    PyObject *result = this->action >= FREE ? release(this, given, count, keywords)
+                                            : allocate(this, given, count, keywords);
+    if (result != NULL || PyErr_Occurred()) {
+        return result;
+    }
+    return PyObject_Vectorcall(this->function, given, flagged, keywords);
+}
+
+// -- the Python class -------------------------------------------------------------------------
+
+static int read_action(at_once *this, const char *name) {
+    static const struct {
+        const char *name;
+        enum action action;
+        const char *kind;
+    } actions[] = {
+        {"alloc_device", ALLOC, "DEVICE"},
+        {"alloc_shared", ALLOC, "SHARED"},
+        {"alloc_host", ALLOC, "HOST"},
+        {"alloc_address", ALLOC_ADDRESS, NULL},
+        {"free", FREE, NULL},
+        {"free_own", FREE_OWN, NULL},
+    };
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        if (strcmp(name, actions[i].name) == 0) {
+            this->action = actions[i].action;
+            if (actions[i].kind != NULL) {
+                this->kind = PyObject_GetAttrString(known.usm_type, actions[i].kind);
+                return this->kind == NULL ? -1 : 0;
+            }
+            return 0;
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "nothing called %s is done at once", name);
+    return -1;
+}
+
+static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *named) {
+    static char *names[] = {"method", "action", NULL};
+    PyObject *function;
+    const char *action;
+    if (!PyArg_ParseTupleAndKeywords(arguments, named, "Os", names, &function, &action)) {
+        return NULL;
+    }
+    at_once *this = (at_once *)type->tp_alloc(type, 0);
+    if (this == NULL) {
+        return NULL;
+    }
+    this->vectorcall = call;
+    this->function = Py_NewRef(function);
+    if (read_action(this, action) < 0) {
+        Py_CLEAR(this);
+    }
+    return (PyObject *)this;
+}
+
+static int traverse(PyObject *self, visitproc visit, void *arg) {
+    const at_once *this = (at_once *)self;
+    Py_VISIT(this->function);
+    Py_VISIT(this->dictionary);
+    Py_VISIT(this->kind);
+    return 0;
+}
+
+static int clear(PyObject *self) {
+    at_once *this = (at_once *)self;
+    Py_CLEAR(this->function);
+    Py_CLEAR(this->dictionary);
+    Py_CLEAR(this->kind);
+    return 0;
+}
+
+static void dealloc(PyObject *self) {
+    PyObject_GC_UnTrack(self);
+    clear(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *bind(PyObject *self, PyObject *object, PyObject *type) {
+    (void)type;
+    return object == NULL || object == Py_None ? Py_NewRef(self) : PyMethod_New(self, object);
+}
+
+static PyObject *repr(PyObject *self) { return PyObject_Repr(((at_once *)self)->function); }
+
+static PyGetSetDef attributes[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+PyTypeObject at_once_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "urasync_l0.pool._structure.AtOnce",
+    .tp_basicsize = sizeof(at_once),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_doc = "A method that is first tried in C.",
+    .tp_new = make,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(at_once, vectorcall),
+    .tp_dictoffset = offsetof(at_once, dictionary),
+    .tp_descr_get = bind,
+    .tp_repr = repr,
+    .tp_traverse = traverse,
+    .tp_clear = clear,
+    .tp_dealloc = dealloc,
+    .tp_getset = attributes,
+};

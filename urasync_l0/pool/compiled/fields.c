@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What every allocation and free reads of queues, contexts and the registry: fields.py.
+
+#include "structure.h"
+
+#include <structmember.h>
+
+// -- reading ----------------------------------------------------------------------------------
+
+static int number_of(PyObject *owner, PyTypeObject *type, size_t offset, PyObject *name,
+                     uint64_t *number) {
+    if (PyObject_TypeCheck(owner, type)) {
+        *number = *(uint64_t *)((char *)owner + offset);
+        return 0;
+    }
+    PyObject *found = PyObject_GetAttr(owner, name);
+    if (found == NULL) {
+        return -1;
+    }
+    *number = PyLong_AsUnsignedLongLong(found);
+    Py_DECREF(found);
+    return *number == UINT64_MAX && PyErr_Occurred() ? -1 : 0;
+}
+
+int order_id(PyObject *order, uint64_t *id) {
+    return number_of(order, &order_fields_type, offsetof(order_fields, id), known.id, id);
+}
+
+int order_sequence(PyObject *order, uint64_t *sequence) {
+    return number_of(order, &order_fields_type, offsetof(order_fields, sequence), known.sequence,
+                     sequence);
+}
+
+int order_completed(PyObject *order, uint64_t *completed) {
+    return number_of(order, &order_fields_type, offsetof(order_fields, completed), known.completed,
+                     completed);
+}
+
+int domain_epoch(PyObject *domain, uint64_t *epoch) {
+    return number_of(domain, &domain_fields_type, offsetof(domain_fields, epoch), known.epoch,
+                     epoch);
+}
+
+// Without the interpreter's lock another thread may just be replacing what is read: only a look-up
+// of the attribute is safe then.
+static PyObject *object_of(PyObject *owner, PyTypeObject *type, size_t offset, PyObject *name) {
+#ifndef Py_GIL_DISABLED
+    if (PyObject_TypeCheck(owner, type)) {
+        PyObject *found = *(PyObject **)((char *)owner + offset);
+        if (found != NULL) {
+            return Py_NewRef(found);
+        }
+    }
+#else
+    (void)type;
+    (void)offset;
+#endif
+    return PyObject_GetAttr(owner, name);
+}
+
+PyObject *order_clock(PyObject *order) {
+    return object_of(order, &order_fields_type, offsetof(order_fields, clock), known.clock);
+}
+
+PyObject *registry_live(PyObject *registry) {
+    return object_of(registry, &registry_fields_type, offsetof(registry_fields, live), known.live);
+}
+
+PyObject *registry_observer(PyObject *registry) {
+    return object_of(registry, &registry_fields_type, offsetof(registry_fields, observer),
+                     known.observer);
+}
+
+// -- the Python classes -----------------------------------------------------------------------
+
+static int traverse_order(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((order_fields *)self)->clock);
+    return 0;
+}
+
+static int clear_order(PyObject *self) {
+    Py_CLEAR(((order_fields *)self)->clock);
+    return 0;
+}
+
+static void dealloc_order(PyObject *self) {
+    PyObject_GC_UnTrack(self);
+    clear_order(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static int traverse_registry(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((registry_fields *)self)->live);
+    Py_VISIT(((registry_fields *)self)->observer);
+    return 0;
+}
+
+static int clear_registry(PyObject *self) {
+    Py_CLEAR(((registry_fields *)self)->live);
+    Py_CLEAR(((registry_fields *)self)->observer);
+    return 0;
+}
+
+static void dealloc_registry(PyObject *self) {
+    PyObject_GC_UnTrack(self);
+    clear_registry(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+// Subclasses take arguments of their own.
+static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *named) {
+    (void)arguments;
+    (void)named;
+    return type->tp_alloc(type, 0);
+}
+
+static PyMemberDef members_of_order[] = {
+    {"id", T_ULONGLONG, offsetof(order_fields, id), 0, "A number of its own."},
+    {"sequence", T_ULONGLONG, offsetof(order_fields, sequence), 0, "How many commands."},
+    {"completed", T_ULONGLONG, offsetof(order_fields, completed), 0, "How far it has finished."},
+    {"clock", T_OBJECT_EX, offsetof(order_fields, clock), 0, "What it is ordered after."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyMemberDef members_of_domain[] = {
+    {"epoch", T_ULONGLONG, offsetof(domain_fields, epoch), 0, "Changes with completed marks."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyMemberDef members_of_registry[] = {
+    {"live", T_OBJECT_EX, offsetof(registry_fields, live), 0, "Blocks in use by address."},
+    {"observer", T_OBJECT_EX, offsetof(registry_fields, observer), 0, "Is told of every call."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyTypeObject order_fields_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "urasync_l0.pool._structure.OrderFields",
+    .tp_basicsize = sizeof(order_fields),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
+    .tp_doc = "What the pools read of a queue's order, in C.",
+    .tp_new = make,
+    .tp_traverse = traverse_order,
+    .tp_clear = clear_order,
+    .tp_dealloc = dealloc_order,
+    .tp_members = members_of_order,
+};
+
+PyTypeObject domain_fields_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "urasync_l0.pool._structure.DomainFields",
+    .tp_basicsize = sizeof(domain_fields),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_doc = "What the pools read of a context's queues, in C.",
+    .tp_new = make,
+    .tp_members = members_of_domain,
+};
+
+PyTypeObject registry_fields_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "urasync_l0.pool._structure.RegistryFields",
+    .tp_basicsize = sizeof(registry_fields),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
+    .tp_doc = "What the pools read of their registry, in C.",
+    .tp_new = make,
+    .tp_traverse = traverse_registry,
+    .tp_clear = clear_registry,
+    .tp_dealloc = dealloc_registry,
+    .tp_members = members_of_registry,
+};

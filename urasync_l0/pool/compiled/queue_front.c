@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the usual calls read of a queue: queue_front.py, and the allocations and frees that are done
+// without entering a method in Python. at_once.c calls them.
+//
+// All of this relies on the interpreter's lock: between two looks at what no lock of ours guards,
+// no other thread runs. Without it (Py_GIL_DISABLED) nothing is done at once, and every call goes
+// the way of the reference.
+
+#include "structure.h"
+
+#include <structmember.h>
+
+// -- whether a call is a usual one ------------------------------------------------------------
+
+static bool is_empty(PyObject *sized) {
+    Py_ssize_t size = sized == NULL ? 1 : PyObject_Size(sized);
+    if (size < 0) {
+        PyErr_Clear();
+    }
+    return size == 0;
+}
+
+static bool is_usual(const queue_front *queue) {
+#ifdef Py_GIL_DISABLED
+    (void)queue;
+    return false;
+#else
+    return queue->registry != NULL && queue->order != NULL && is_empty(queue->attention);
+#endif
+}
+
+// -- the pool of a route ----------------------------------------------------------------------
+
+// The core of a pool that can serve the route; NULL, without an error, where the reference has to
+// look at it.
+static PyObject *core_of(queue_front *queue, const route *way, PyObject *pool, bool is_named) {
+    PyObject *core = NULL;
+    PyObject *prepares = PyObject_GetAttr(pool, known.prepares);
+    if (prepares == Py_False && !is_named) {
+        core = PyObject_GetAttr(pool, known.core);
+    } else if (prepares == Py_False) {
+        PyObject *context = PyObject_GetAttr((PyObject *)queue, known.context);
+        PyObject *device = context ? PyObject_GetAttr((PyObject *)queue, known.device) : NULL;
+        if (device != NULL) {
+            core = PyObject_CallMethodObjArgs(pool, known.require, context, way->key, device, NULL);
+        }
+        Py_XDECREF(context);
+        Py_XDECREF(device);
+    }
+    Py_XDECREF(prepares);
+    if (core != NULL && !PyObject_TypeCheck(core, &pool_front_type)) {
+        Py_CLEAR(core);
+    }
+    PyErr_Clear();
+    return core;
+}
+
+// Remember a pool, so that the next call of the route that it serves takes one comparison. The
+// route does not keep the pool alive.
+static bool remember(queue_front *queue, route *way, PyObject *pool, bool is_named) {
+    PyObject *core = core_of(queue, way, pool, is_named);
+    if (core == NULL) {
+        return false;
+    }
+    uint64_t largest = 0;
+    PyObject *heap = ((pool_front *)core)->usual == NULL
+                         ? NULL
+                         : pool_usual((pool_front *)core, way->key, &largest);
+    PyObject *reference = heap == NULL || heap == Py_None ? NULL : PyWeakref_NewRef(pool, NULL);
+    if (reference == NULL) {
+        PyErr_Clear();
+        Py_DECREF(core);
+        return false;
+    }
+    replace(&way->heap, heap);
+    way->largest = largest;
+    Py_XSETREF(way->core, core);
+    Py_XSETREF(way->pool, reference);
+    return true;
+}
+
+// The pool that serves a call, as a new reference; NULL, without an error, where the reference has
+// to look at it.
+static PyObject *pool_for(queue_front *queue, route *way, PyObject *named) {
+    bool is_named = named != NULL && named != Py_None;
+    PyObject *pool = is_named ? Py_NewRef(named) : PyObject_GetAttr(way->current, known.pool);
+    if (pool == NULL) {
+        PyErr_Clear();
+        return NULL;
+    }
+    bool is_known = way->pool != NULL && PyWeakref_GET_OBJECT(way->pool) == pool;
+    if (!is_known && !remember(queue, way, pool, is_named)) {
+        Py_CLEAR(pool);
+    }
+    return pool;
+}
+
+// -- allocate ---------------------------------------------------------------------------------
+
+// A block in use, with its address; NULL with an error, or without one where the reference has to
+// do it.
+static PyObject *take(queue_front *queue, route *way, PyObject *nbytes, PyObject **address) {
+    uint64_t size = PyLong_AsUnsignedLongLong(nbytes);
+    if (size == UINT64_MAX && PyErr_Occurred()) {
+        PyErr_Clear();
+        return NULL;
+    }
+    // Held: while the call waits for the lock, another one may give the route another pool.
+    PyObject *core = Py_NewRef(way->core), *heap = Py_NewRef(way->heap);
+    PyObject *found =
+        pool_take_at_once((pool_front *)core, heap, way->largest, queue->order, size, address);
+    Py_DECREF(core);
+    Py_DECREF(heap);
+    if (found == Py_None) {
+        Py_CLEAR(found);
+    }
+    return found;
+}
+
+PyObject *queue_allocate(queue_front *queue, PyObject *kind, PyObject *nbytes, PyObject *named,
+                         bool is_held) {
+    if (!PyLong_CheckExact(nbytes) || !is_usual(queue) || !is_empty(queue->notes) ||
+        queue->routes == NULL || queue->held_type == NULL || queue->dropped == NULL) {
+        return NULL;
+    }
+    PyObject *found_route = PyDict_GetItemWithError(queue->routes, kind);
+    if (found_route == NULL || !Py_IS_TYPE(found_route, &route_type)) {
+        PyErr_Clear();
+        return NULL;
+    }
+    route *way = (route *)Py_NewRef(found_route);
+    PyObject *pool = pool_for(queue, way, named);
+    PyObject *address = NULL;
+    PyObject *found = pool == NULL ? NULL : take(queue, way, nbytes, &address);
+    PyObject *result = NULL;
+    if (found != NULL && is_held) {
+        const struct holding what = {
+            .block = (block *)found,
+            .address = address,
+            .nbytes = nbytes,
+            .dropped = queue->dropped,
+            .order = queue->order,
+            .queue = (PyObject *)queue,
+            .kind = way->kind,
+            .pool = pool,
+            .event = Py_None,
+        };
+        result = hold_block((PyTypeObject *)queue->held_type, &what);
+    } else if (found != NULL) {
+        result = PyTuple_Pack(2, address, Py_None);
+    }
+    Py_XDECREF(address);
+    Py_XDECREF(found);
+    Py_XDECREF(pool);
+    Py_DECREF((PyObject *)way);
+    return result;
+}
+
+// -- free -------------------------------------------------------------------------------------
+
+int queue_free(queue_front *queue, PyObject *target) {
+    held_block *held = PyObject_TypeCheck(target, &held_block_type) ? (held_block *)target : NULL;
+    if (!is_usual(queue) || (held != NULL ? held->is_noted : !PyLong_CheckExact(target))) {
+        return 0;
+    }
+    PyObject *address = held != NULL ? held->ptr : target;
+    PyObject *live = registry_live(queue->registry);
+    PyObject *found =
+        live != NULL && PyDict_CheckExact(live) ? PyDict_GetItemWithError(live, address) : NULL;
+    block *freed = found != NULL && Py_IS_TYPE(found, &block_type) ? (block *)found : NULL;
+    pool_front *pool = pool_of(freed);
+    uint64_t sequence;
+    if (pool == NULL || pool->lock == NULL || pool->tally == NULL ||
+        (held != NULL && (freed != held->block || freed->born != held->born)) ||
+        order_sequence(queue->order, &sequence) < 0) {
+        PyErr_Clear();
+        Py_XDECREF(live);
+        return 0;
+    }
+    Py_INCREF((PyObject *)freed);
+    Py_INCREF((PyObject *)pool);
+    int status = PyDict_DelItem(live, address);
+    Py_DECREF(live);
+    if (status == 0) {
+        if (held != NULL) {
+            held->is_noted = 1;
+        }
+        status = pool_free(pool, freed, queue->order, sequence + 1);
+    }
+    Py_DECREF((PyObject *)pool);
+    Py_DECREF((PyObject *)freed);
+    return status < 0 ? -1 : 1;
+}
+
+// -- the Python classes -----------------------------------------------------------------------
+
+static PyObject *make_queue(PyTypeObject *type, PyObject *arguments, PyObject *named) {
+    (void)arguments;
+    (void)named;
+    return type->tp_alloc(type, 0);
+}
+
+static int traverse_queue(PyObject *self, visitproc visit, void *arg) {
+    const queue_front *queue = (queue_front *)self;
+    Py_VISIT(queue->attention);
+    Py_VISIT(queue->dropped);
+    Py_VISIT(queue->held_type);
+    Py_VISIT(queue->notes);
+    Py_VISIT(queue->registry);
+    Py_VISIT(queue->routes);
+    Py_VISIT(queue->order);
+    return 0;
+}
+
+static int clear_queue(PyObject *self) {
+    queue_front *queue = (queue_front *)self;
+    Py_CLEAR(queue->attention);
+    Py_CLEAR(queue->dropped);
+    Py_CLEAR(queue->held_type);
+    Py_CLEAR(queue->notes);
+    Py_CLEAR(queue->registry);
+    Py_CLEAR(queue->routes);
+    Py_CLEAR(queue->order);
+    return 0;
+}
+
+static void dealloc_queue(PyObject *self) {
+    PyObject_GC_UnTrack(self);
+    clear_queue(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *get_held_type(PyObject *self, void *closure) {
+    (void)closure;
+    PyObject *type = ((queue_front *)self)->held_type;
+    if (type == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "_held_type");
+    }
+    return Py_XNewRef(type);
+}
+
+static int set_held_type(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    if (value == NULL || !PyType_Check(value) ||
+        !PyType_IsSubtype((PyTypeObject *)value, &held_block_type)) {
+        PyErr_SetString(PyExc_TypeError, "what a queue hands out is a HeldBlock");
+        return -1;
+    }
+    replace(&((queue_front *)self)->held_type, value);
+    return 0;
+}
+
+static PyObject *get_routes(PyObject *self, void *closure) {
+    (void)closure;
+    PyObject *routes = ((queue_front *)self)->routes;
+    if (routes == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "_routes");
+    }
+    return Py_XNewRef(routes);
+}
+
+static int set_routes(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    if (value == NULL || !PyDict_CheckExact(value)) {
+        PyErr_SetString(PyExc_TypeError, "the routes of a queue are a dict");
+        return -1;
+    }
+    replace(&((queue_front *)self)->routes, value);
+    return 0;
+}
+
+static PyGetSetDef attributes_of_queue[] = {
+    {"_held_type", get_held_type, set_held_type, "What an allocation returns.", NULL},
+    {"_routes", get_routes, set_routes, "Where memory comes from, by its kind.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef members_of_queue[] = {
+    {"_attention", T_OBJECT_EX, offsetof(queue_front, attention), 0, "Empty if all is as usual."},
+    {"_dropped", T_OBJECT_EX, offsetof(queue_front, dropped), 0, "Where dropped objects go."},
+    {"_notes", T_OBJECT_EX, offsetof(queue_front, notes), 0, "Empty if addresses need none."},
+    {"_registry", T_OBJECT_EX, offsetof(queue_front, registry), 0, "The pools of the context."},
+    {"order", T_OBJECT_EX, offsetof(queue_front, order), 0, "Its order."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyTypeObject queue_front_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "urasync_l0.pool._structure.QueueFront",
+    .tp_basicsize = sizeof(queue_front),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
+    .tp_doc = "What the usual calls read of a queue, in C.",
+    .tp_new = make_queue,
+    .tp_traverse = traverse_queue,
+    .tp_clear = clear_queue,
+    .tp_dealloc = dealloc_queue,
+    .tp_getset = attributes_of_queue,
+    .tp_members = members_of_queue,
+};
+
+static PyObject *make_route(PyTypeObject *type, PyObject *arguments, PyObject *named) {
+    static char *names[] = {"kind", "key", "current", "command", NULL};
+    PyObject *kind, *key, *current, *command;
+    if (!PyArg_ParseTupleAndKeywords(arguments, named, "OOOO", names, &kind, &key, &current,
+                                     &command)) {
+        return NULL;
+    }
+    route *way = (route *)type->tp_alloc(type, 0);
+    if (way != NULL) {
+        way->kind = Py_NewRef(kind);
+        way->key = Py_NewRef(key);
+        way->current = Py_NewRef(current);
+        way->command = Py_NewRef(command);
+    }
+    return (PyObject *)way;
+}
+
+static int traverse_route(PyObject *self, visitproc visit, void *arg) {
+    const route *way = (route *)self;
+    Py_VISIT(way->kind);
+    Py_VISIT(way->key);
+    Py_VISIT(way->current);
+    Py_VISIT(way->command);
+    Py_VISIT(way->pool);
+    Py_VISIT(way->core);
+    Py_VISIT(way->heap);
+    return 0;
+}
+
+static int clear_route(PyObject *self) {
+    route *way = (route *)self;
+    Py_CLEAR(way->kind);
+    Py_CLEAR(way->key);
+    Py_CLEAR(way->current);
+    Py_CLEAR(way->command);
+    Py_CLEAR(way->pool);
+    Py_CLEAR(way->core);
+    Py_CLEAR(way->heap);
+    return 0;
+}
+
+static void dealloc_route(PyObject *self) {
+    PyObject_GC_UnTrack(self);
+    clear_route(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMemberDef members_of_route[] = {
+    {"kind", T_OBJECT, offsetof(route, kind), READONLY, "The kind of memory."},
+    {"key", T_OBJECT, offsetof(route, key), READONLY, "That of the heap."},
+    {"current", T_OBJECT, offsetof(route, current), READONLY, "Names the pool."},
+    {"command", T_OBJECT, offsetof(route, command), READONLY, "That of the event."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyTypeObject route_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "urasync_l0.pool._structure.Route",
+    .tp_basicsize = sizeof(route),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_doc = "Where allocations of one kind on one queue come from, in C.",
+    .tp_new = make_route,
+    .tp_traverse = traverse_route,
+    .tp_clear = clear_route,
+    .tp_dealloc = dealloc_route,
+    .tp_members = members_of_route,
+};
