@@ -22,7 +22,13 @@ from urasync_l0.platform import Platform
 from urasync_l0.program import Kernel, Program
 from urasync_l0.queue import Queue
 from urasync_l0.recorded_event import Event
-from urasync_l0.result import InvalidEventWaitListError, UrError, UrResult
+from urasync_l0.result import (
+    InvalidEventWaitListError,
+    InvalidNullPointerError,
+    InvalidValueError,
+    UrError,
+    UrResult,
+)
 from urasync_l0.ur_library.answers import encode
 from urasync_l0.ur_library.entry_glue import make_functions
 from urasync_l0.ur_library.handle_table import Cells, HandleTable
@@ -113,10 +119,8 @@ class Connection:
             "release_at_exit": self.release_at_exit,
             "released": self.released,
             "structure": StructureReader(self.ffi, self.tables["device"].__getitem__),
-            "targets": lambda binaries, count: [
-                self.ffi.string(binaries[i].pDeviceTargetSpec).decode() for i in range(count)
-            ],
-            "text": lambda pointer: self.ffi.string(pointer).decode() if pointer else None,
+            "targets": self.targets,
+            "text": self.text,
             "ur_context_extended_deleter_t": lambda function, _: function or None,
             "ur_event_callback_t": self.event_callback,
             "wait_list": self.wait_list,
@@ -136,6 +140,24 @@ class Connection:
             return [table[pointer[i]] for i in range(count)]
         except UrError as error:
             raise InvalidEventWaitListError(f"In the wait list: {error.message}") from None
+
+    def text(self, pointer: Any) -> str | None:
+        """The string at a pointer, None if that is null."""
+        if not pointer:
+            return None
+        content = self.ffi.string(pointer)
+        try:
+            return str(content, "utf-8")
+        except UnicodeDecodeError as error:
+            raise InvalidValueError(f"The text {content!r} is not UTF-8: {error.reason}.") from None
+
+    def targets(self, binaries: Any, count: int) -> list[str]:
+        """What each binary of an array was made for."""
+        found = [self.text(binaries[i].pDeviceTargetSpec) for i in range(count)]
+        named = [each for each in found if each is not None]
+        if len(named) < count:
+            raise InvalidNullPointerError(f"Binary {found.index(None)} has no target.")
+        return named
 
     def read_size(self, pointer: Any, size: int) -> int | None:
         """The number at a pointer; who gives less room than it needs gets the error for that."""
@@ -187,15 +209,18 @@ class Connection:
     def released(self, table: HandleTable, handle: int) -> None:
         """Forget a handle, if nothing can be done with its object any more."""
         contexts, pools = self.tables["context"], self.tables["usm_pool"]
-        is_left = not table.forget_if_over(handle)
-        if is_left and table is contexts and not reference_count.count(contexts[handle]):
+        is_over = table.forget_if_over(handle)
+        has_ended = is_over and table is contexts
+        if not is_over and table is contexts and not reference_count.count(contexts[handle]):
             self._released_contexts.add(handle)
         # A context stays for as long as a queue, pool, event or allocation of it does.
         for each in list(self._released_contexts):
             if contexts.forget_if_over(each):
                 self._released_contexts.discard(each)
-                for pool in [pool for pool in list(pools) if pool]:
-                    pools.forget_if_over(pool)
+                has_ended = True
+        if has_ended:  # its default pools end with it
+            for pool in [pool for pool in list(pools) if pool]:
+                pools.forget_if_over(pool)
 
     def release_at_exit(self) -> None:
         """See that everything is released before the driver is gone."""

@@ -27,6 +27,11 @@ void wrong_arguments(void) {
     GIVES(INVALID_SIZE,
           UR(urQueueGetInfo)(bench.queue, QUEUE_INFO_REFERENCE_COUNT, 2, &number, NULL));
     CHECK(number == 0);
+    const char *option = NULL;
+    GIVES(INVALID_VALUE, UR(urPlatformGetBackendOption)(bench.platform, "-\xd8", &option));
+    CHECK(option == NULL); /* that text was not UTF-8 */
+    const ur_device_binary_t no_target = {0, NULL, NULL};
+    GIVES(INVALID_NULL_POINTER, UR(urDeviceSelectBinary)(bench.device, &no_target, 1, &number));
     end(&bench);
 }
 
@@ -34,6 +39,10 @@ void stale_handles(void) {
     struct bench bench = begin();
     ur_event_handle_t event = NULL;
     ur_queue_handle_t queue = bench.queue, invented = (ur_queue_handle_t)&bench;
+    ur_usm_pool_handle_t pool = NULL;
+    const char *message = NULL;
+    int32_t error = 0;
+    OK(UR(urUSMPoolGetDefaultDevicePoolExp)(bench.context, bench.device, &pool));
     OK(UR(urEnqueueEventsWait)(queue, 0, NULL, &event));
     OK(UR(urEventRelease)(event));
     GIVES(INVALID_EVENT, UR(urEventRelease)(event));
@@ -45,6 +54,10 @@ void stale_handles(void) {
     GIVES(INVALID_QUEUE, UR(urQueueFinish)(queue));
     GIVES(INVALID_QUEUE, UR(urQueueRelease)(queue));
     GIVES(5, UR(urContextRelease)(bench.context));
+    /* A context's own pools end with it, handles and all. */
+    GIVES(INVALID_VALUE, UR(urUSMPoolRetain)(pool));
+    OK(UR(urAdapterGetLastError)(bench.adapter, &message, &error));
+    CHECK(strstr(message, "handle of no pool") != NULL);
 }
 
 /* What a loader does that has several adapters: call through the first word of a handle. */
@@ -60,7 +73,7 @@ void table_in_handles(void) {
     for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++)
         CHECK(memcmp(*(void **)handles[i], all, table_size() * sizeof(void *)) == 0);
     ur_result_t (*finish)(void *) =
-        (ur_result_t (*)(void *))(*(void ***)bench.queue)[table_index("urQueueFinish")];
+        (ur_result_t(*)(void *))(*(void ***)bench.queue)[table_index("urQueueFinish")];
     OK(finish(bench.queue));
     OK(UR(urEventRelease)(event));
     free(all);
