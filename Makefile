@@ -72,7 +72,7 @@ lint: $(BUILT) $(DEVELOPMENT)
 	$(VENV)/bin/clang-format --dry-run -Werror $(C_FILES)
 
 docs: $(BUILT) $(DOCUMENTATION)
-	$(VENV_PYTHON) -m sphinx -q -W --keep-going -b html -c docs . build/docs
+	URASYNC_L0_POOL=python $(VENV_PYTHON) -m sphinx -q -W --keep-going -b html -c docs . build/docs
 	@echo 'build/docs/docs/index.html is the first page'
 
 test-driver: $(BUILT)

@@ -66,7 +66,7 @@ class HeldBlock:
 
     @property
     def is_freed(self) -> bool:
-        """Whether it was freed: by `note_freed`, or the block or its address serves another use."""
+        """Whether it was freed, or its block or its address serves another use by now."""
         if self._is_noted:
             return True
         block = self.block
