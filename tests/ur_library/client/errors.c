@@ -73,7 +73,7 @@ void table_in_handles(void) {
     for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++)
         CHECK(memcmp(*(void **)handles[i], all, table_size() * sizeof(void *)) == 0);
     ur_result_t (*finish)(void *) =
-        (ur_result_t(*)(void *))(*(void ***)bench.queue)[table_index("urQueueFinish")];
+        (ur_result_t (*)(void *))(*(void ***)bench.queue)[table_index("urQueueFinish")];
     OK(finish(bench.queue));
     OK(UR(urEventRelease)(event));
     free(all);
