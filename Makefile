@@ -23,7 +23,7 @@ SOURCES := pyproject.toml setup.py ze_build.py ur_library_build.py \
 	$(wildcard urasync_l0/ur_library/*.txt urasync_l0/ur_library/*/*.[ch])
 C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/pool/compiled/*.[ch] urasync_l0/dlpack/*.c \
 	urasync_l0/software_driver/*/*.[ch] \
-	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/driver/*/*.[ch] tests/ur_library/client/*.[ch] \
+	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/driver/*/*.[ch] tests/ur_library/*/*.[ch] \
 	benchmarks/ur_client/*.[ch] tests/intel/client/*.[ch] tests/intel/client/*/*.[ch])
 PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests examples docs/conf.py packaging/*.py *_build.py setup.py)
 # The tool's code has another name when installed; type checkers need to see it under that.
@@ -49,7 +49,7 @@ help:
 	@echo 'make test-sycl         SYCL programs, dpctl and dpnp of PyPI, on the UR adapter libraries (large downloads)'
 	@echo 'make lint              ruff, mypy and clang-format'
 	@echo 'make docs              guide and reference as web pages, build/docs; every warning is an error'
-	@echo 'make fuzz              coverage-guided fuzzing of what is parsed in C; needs clang (CLANG=clang-14)'
+	@echo 'make fuzz              coverage-guided fuzzing of parsers in C and of the UR entries; needs clang (CLANG=clang-14)'
 	@echo 'make soak              random operations of many threads under the checker; SOAK_SECONDS=3600'
 	@echo 'make bench             times of calls, traces and more, as a table; DRIVER=system is a GPU'
 	@echo 'make bench-intel       the same from C and Python, with Intel'"'"'s adapters beside ours'
@@ -148,6 +148,7 @@ FUZZ_SECONDS ?= 30
 
 fuzz: $(BUILT)
 	$(MAKE) -C tests/driver fuzz PYTHON=$(abspath $(VENV_PYTHON)) CLANG=$(CLANG) SECONDS=$(FUZZ_SECONDS)
+	$(VENV_PYTHON) -m tests.ur_library.fuzz --compiler '$(CLANG)' --seconds $(FUZZ_SECONDS)
 
 clean:
 	rm -rf $(VENV) .cache build dist *.egg-info
