@@ -412,6 +412,7 @@ class Queue(UsmQueue):
         if closed:
             self.native.unwatch(self._finalizer)
             self._attention = (self._finalizer,)
+            self.native.run_finalizers()  # of what commands kept, such as kernels
         return closed
 
     __reduce_ex__ = not_copied("Make another with Context.create_queue.")

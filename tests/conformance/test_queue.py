@@ -9,6 +9,8 @@ from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.gates import hold
 from tests.helpers.usm import TIMEOUT_NS, alloc, finish, pool_of, read, repeat_until
 from urasync_l0 import Context, InvalidMemObjectError, InvalidValueError, Queue, UsmType
+from urasync_l0.enums import Command
+from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.result import (
     InvalidContextError,
     InvalidDeviceError,
@@ -16,6 +18,7 @@ from urasync_l0.result import (
     InvalidQueueError,
 )
 from urasync_l0.software_driver.controls import Controls
+from urasync_l0.transfer import Fill
 
 
 def test_ids_are_never_used_again(context: Context) -> None:
@@ -77,6 +80,36 @@ def test_close_waits_for_held_work(controls: Controls, queue: Queue) -> None:
         held.release()
         assert queue.close(TIMEOUT_NS)
     assert bytes(target) == b"0123456789abcdef"
+
+
+class _Kept:
+    """Something that a command needs, and that the driver has a part of."""
+
+
+class _Noted(Finalizer):
+    __slots__ = ("is_done",)
+    is_done: bool
+
+    def run(self, context: NativeContext) -> None:
+        self.is_done = context.unwatch(self)
+
+
+def test_what_commands_kept_goes_with_the_queue(controls: Controls, queue: Queue) -> None:
+    """Such as a kernel: whoever shares its module may destroy that then."""
+    kept = _Kept()
+    page = queue.alloc_device(4096)
+    noted = _Noted(kept, queue.native.attention.append)
+    noted.is_done = False
+    queue.native.watch(noted)
+    with hold(controls, queue):
+        event = queue.enqueue((Fill(page.ptr, b"x", 1),), (kept,), (), True, Command.USM_FILL)
+        del kept
+        queue.native.run_finalizers()
+        assert not noted.is_done
+    assert event is not None
+    event.release()
+    assert queue.close(TIMEOUT_NS)
+    assert noted.is_done
 
 
 @pytest.mark.needs_execution("data is read back")

@@ -20,10 +20,14 @@ from tests.ur_library.fuzz.cases import write_cases
 HERE = Path(__file__).resolve().parent
 FOLDER = ze_build.ROOT / "build" / "ur-library-fuzz"
 
+# Which pool core: lines of the one in Python count as coverage.
+POOL = "URASYNC_L0_POOL"
+
 ENVIRONMENT = {
     "URASYNC_L0_DRIVER": "software",
     "URASYNC_L0_SOFTWARE_CHECK": "1",
     "URASYNC_L0_SOFTWARE_DEVICES": "2",
+    "URASYNC_L0_SOFTWARE_SUB_DEVICES": "2",
     "URASYNC_L0_SOFTWARE_MEMORY": "64M",
     "URASYNC_L0_SOFTWARE_MAX_ALLOCATION": "32M",
     # Python keeps some memory at exit; what cannot be allocated is a result, not an end.
@@ -63,7 +67,7 @@ def build(compiler: str, adapter: str, folder: Path) -> Path:
 def run(program: Path, arguments: list[str]) -> int:
     """Let the fuzzer run; 0 if it found nothing."""
     foreign = ("URASYNC_L0_", "UR_", "ZE_")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(foreign)}
+    environment = {k: v for k, v in os.environ.items() if k == POOL or not k.startswith(foreign)}
     environment |= ENVIRONMENT | {"PYTHONPATH": str(ze_build.ROOT)}
     command = [
         str(program),
@@ -87,6 +91,7 @@ def main() -> int:
     for adapter in [options.adapter] if options.adapter else ze_build.ADAPTERS:
         program = build(options.compiler, adapter, FOLDER / adapter)
         if options.repeat:
+            os.environ["FUZZ_TELLS_CALLS"] = "1"
             status = run(program, ["-close_fd_mask=0", str(options.repeat.resolve())])
         else:
             inputs = program.with_name("inputs")

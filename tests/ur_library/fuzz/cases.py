@@ -4,11 +4,13 @@ by its type and name, from the input."""
 
 import re
 from collections.abc import Iterator
+from enum import IntEnum, IntFlag
 from pathlib import Path
 
 import ur_library_build
 import ze_build
 from ur_library_build import Entry
+from urasync_l0 import enums
 from urasync_l0.enums import StructureType
 from urasync_l0.result import UrResult
 
@@ -18,13 +20,13 @@ _TRANSFERS = re.compile(r"urEnqueue(USM(Fill|Memcpy)|Mem)\w*")
 
 # What comes first, since others depend on it: they have a length of their own.
 _ROOMS = {
-    "prop_value": "void *prop_value = take_chance(8) ? NULL : take_room(prop_size);",
+    "prop_value": "void *prop_value = take_mistake(8) ? NULL : take_room(prop_size);",
     "pattern": "const void *pattern = take_content(pattern_size);",
     "il": "const void *il = take_content(length);",
 }
 _LENGTHS = {
     "prop_value": "const size_t prop_size = take_property_size();",
-    "pattern": "const size_t pattern_size = take_byte() % 65;",
+    "pattern": "const size_t pattern_size = take_pattern_size();",
     "il": "const size_t length = take_byte() % 65;",
 }
 
@@ -40,11 +42,44 @@ def _is_list_in(type_: str, entry: Entry) -> bool:
     )
 
 
+def _type_name(name: str) -> str:
+    return "ur_" + re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
+
+
+# The enumerations of the declarations, and flags, by the names of their types.
+_ENUMERATIONS = {
+    f"{_type_name(name)}{plural}_t": (name, values)
+    for name, values in vars(enums).items()
+    if isinstance(values, type) and issubclass(values, IntEnum | IntFlag)
+    for plural in ("", "s")
+} | {"ur_exp_peer_info_t": ("PeerInfo", enums.PeerInfo)}
+
+
+def _enumerated(type_: str) -> str:
+    name, values = _ENUMERATIONS[type_]
+    take = "take_flags_of" if issubclass(values, IntFlag) else "take_one_of"
+    return f"{take}(values_of_{name}, {len(values)})"
+
+
+def _values() -> Iterator[str]:
+    for name, values in dict(_ENUMERATIONS.values()).items():
+        numbers = ", ".join(str(int(each) & 0xFFFFFFFF) for each in values)
+        yield f"__attribute__((unused)) static const uint32_t values_of_{name}[] = {{{numbers}}};"
+
+
 def _number(entry: Entry, type_: str, name: str) -> str:
     if type_ == "bool":
         return "take_chance(2)"
+    if type_ in _ENUMERATIONS:
+        return _enumerated(type_)
+    if name == "work_dim":
+        return "take_mistake(4) ? take_number() : take_byte() % 3 + 1"
     if type_ != "size_t":
         return "take_number()"
+    if "offset" in name:
+        return "take_offset_size()"
+    if "slice_pitch" in name:
+        return "is_sensible ? 0 : take_extent()"
     if _ROWS.fullmatch(name):
         return "take_height()"
     if _BOUNDED.fullmatch(name) and (
@@ -60,7 +95,6 @@ _FUNCTIONS = {
     "ur_logger_callback_t": "take_logger_callback()",
     "ur_rect_offset_t": "take_offset()",
     "ur_rect_region_t": "take_region()",
-    "const size_t *": "take_work_sizes()",
     "const char *": "take_text()",
 }
 
@@ -71,6 +105,8 @@ def _value(entry: Entry, index: int) -> str:
     before = entry.parameters[index - 1] if index else ("", "")
     if type_ in _FUNCTIONS:
         return _FUNCTIONS[type_]
+    if type_ == "const size_t *":
+        return f"take_work_sizes({str(name == 'global_work_offset').lower()})"
     if type_ == "ur_native_handle_t":
         return f"take_native({_kind(name.removeprefix('native_'))})"
     if match := re.fullmatch(r"ur_(\w+)_handle_t", type_):
@@ -139,7 +175,7 @@ def _case(number: int, entry: Entry) -> str:
     if ("void **", "mem") in entry.parameters:
         lines.append("note_size(size);")
     lines.append(f"const ur_result_t answer = UR({entry.name})({names});")
-    lines.append(f"count_result({number}, answer);")
+    lines.append(f"count_call({number}, answer);")
     if re.fullmatch(r"urUSMFree|urEnqueueUSMFreeExp", entry.name):
         lines.append("if (answer == UR_RESULT_SUCCESS)\n        freed(mem);")
     lines.append(f'end_call_of("{entry.name}", answer);')
@@ -173,6 +209,7 @@ def write_cases(folder: Path) -> None:
     (folder / "functions.h").write_text("\n".join(functions), encoding="utf-8")
     cases = [
         '#include "fuzz.h"\n#include "calls.h"\n',
+        *_values(),
         *(_case(number, entry) for number, entry in enumerate(entries)),
         "const struct entry entries[] = {",
         *(f'    {{"{entry.name}", call_{entry.name}}},' for entry in entries),

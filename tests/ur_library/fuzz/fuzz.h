@@ -46,8 +46,13 @@ extern enum reach {
               // end
 } reach;
 
+// Whether a call is to be one that may succeed: with arguments of the right kinds, and small
+// numbers. Chance alone makes hardly any.
+extern bool is_sensible;
+
 _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *format, ...);
 
+void count_call(uint32_t entry, ur_result_t result);
 void destroy_modules(void); // programs of the driver that the fuzzer made itself
 
 // -- cases.py
@@ -70,11 +75,16 @@ void begin_input(const uint8_t *data, size_t size);
 bool has_input(void);
 
 uint8_t take_byte(void);
-uint32_t take_number(void); // enumerations, flags and counts: small, or anything
+uint32_t take_number(void);                                     // small, or anything
+uint32_t take_one_of(const uint32_t *values, uint32_t count);   // mostly
+uint32_t take_flags_of(const uint32_t *values, uint32_t count); // mostly
 size_t take_any_size(void);
-size_t take_extent(void); // of something that is touched
-size_t take_height(void); // of rows and slices
+size_t take_extent(void);      // of something that is touched
+size_t take_height(void);      // of rows and slices
+size_t take_offset_size(void); // where something begins
+size_t take_pattern_size(void);
 bool take_chance(unsigned one_in);
+bool take_mistake(unsigned one_in);
 
 // Memory that is given back after the call, as large as it says.
 void *take_room(size_t size);
@@ -84,7 +94,7 @@ void *take_out_room(size_t size);
 size_t take_property_size(void);
 const void *take_content(size_t size); // bytes of the input, or NULL
 const char *take_text(void);
-const size_t *take_work_sizes(void);
+const size_t *take_work_sizes(bool is_offset);
 ur_rect_offset_t take_offset(void);
 ur_rect_region_t take_region(void);
 void *take_structure(uint32_t stype); // with a chain behind it, or NULL
@@ -117,6 +127,9 @@ void before_context_release(ur_context_handle_t context);
 
 // To be called when a call is over: its result must be a known one, and what it gave is remembered.
 void end_call_of(const char *entry, ur_result_t result);
+
+// Memory that an input begins with: of the host, of a device, or shared.
+void begin_memory(ur_context_handle_t context, ur_device_handle_t device, unsigned which);
 
 // Give everything back.
 void release_all(void);

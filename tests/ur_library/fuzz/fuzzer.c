@@ -26,6 +26,9 @@ static ur_device_handle_t devices[OUT_LENGTH];
 static uint32_t device_count;
 
 static void *driver;
+static bool tells_calls;
+static uint64_t successes[256], calls_made;
+
 static __typeof__(zeModuleCreate) *create_module;
 static __typeof__(zeModuleDestroy) *destroy_module;
 static ze_module_handle_t module;
@@ -75,9 +78,30 @@ static void find_driver(void) {
     CONTROL(urasync_kernel_register)("kernel", run_kernel, NULL, 3, sizes);
 }
 
+void count_call(uint32_t entry, ur_result_t result) {
+    calls_made++;
+    if (tells_calls)
+        dprintf(report_to, "%s: %u\n", entries[entry].name, result);
+    successes[entry] += result == UR_RESULT_SUCCESS;
+    count_result(entry, result);
+}
+
+// Entries that never succeeded were hardly looked at.
+static void tell_successes(void) {
+    if (calls_made == 0)
+        return;
+    dprintf(report_to, "%lu calls; without success:", calls_made);
+    for (uint32_t i = 0; i < entry_count; i++)
+        if (successes[i] == 0)
+            dprintf(report_to, " %s", entries[i].name);
+    dprintf(report_to, "\n");
+}
+
 int LLVMFuzzerInitialize(int *count, char ***arguments) {
     (void)count, (void)arguments;
     report_to = dup(STDERR_FILENO);
+    tells_calls = getenv("FUZZ_TELLS_CALLS") != NULL;
+    atexit(tell_successes);
     must("urAdapterGet", UR(urAdapterGet)(1, &adapter, NULL));
     must("urPlatformGet", UR(urPlatformGet)(adapter, 1, &platform, NULL));
     must("urDeviceGet", UR(urDeviceGet)(platform, EVERY_TYPE, 0, NULL, &device_count));
@@ -110,7 +134,11 @@ static ur_program_handle_t make_program(ur_context_handle_t context) {
     return program;
 }
 
-void destroy_modules(void) { destroy_module(module); }
+void destroy_modules(void) {
+    const ze_result_t result = destroy_module(module);
+    if (result != ZE_RESULT_SUCCESS)
+        fail("zeModuleDestroy gave %#x", result);
+}
 
 static void begin(void) {
     ur_context_handle_t context = NULL;
@@ -135,6 +163,9 @@ static void begin(void) {
     remember(USM_POOL, pool);
     must("urMemBufferCreate", UR(urMemBufferCreate)(context, 1, 4096, NULL, &buffer));
     remember(MEM, buffer);
+    is_sensible = true;
+    for (unsigned i = 0; i < 3; i++)
+        begin_memory(context, devices[0], i);
     const ur_program_handle_t program = make_program(context);
     remember(PROGRAM, program);
     ur_kernel_handle_t kernel = NULL;
@@ -160,6 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int calls = 0; calls < MOST_CALLS && has_input(); calls++) {
         const struct entry *entry = &entries[take_byte() % entry_count];
         reach = take_chance(4) ? ANY_SIZE : BOUNDED;
+        is_sensible = !take_chance(3);
         current = entry->name;
         entry->call();
     }

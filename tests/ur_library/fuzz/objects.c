@@ -68,6 +68,8 @@ void remember(enum kind kind, void *handle) {
 
 void *take_handle(enum kind kind) {
     const uint8_t way = take_byte();
+    if (is_sensible)
+        return kind == USM_POOL && way % 2 ? NULL : any_of(&known[kind], way / 2);
     if (way == 0 || way >= 252)
         return NULL;
     if (way >= 248)
@@ -79,7 +81,7 @@ void *take_handle(enum kind kind) {
 
 const void *take_handles(enum kind kind, uint32_t *count) {
     *count = take_byte() % (LIST_LENGTH + 1);
-    if (take_chance(8))
+    if (is_sensible ? *count == 0 : take_chance(8))
         return NULL;
     void **handles = take_room(*count * sizeof *handles);
     for (uint32_t i = 0; i < *count; i++)
@@ -89,7 +91,7 @@ const void *take_handles(enum kind kind, uint32_t *count) {
 
 void *take_out(enum kind kind) {
     uint32_t one = 1;
-    return take_chance(8) ? NULL : take_outs(kind, &one);
+    return take_mistake(8) ? NULL : take_outs(kind, &one);
 }
 
 void *take_outs(enum kind kind, uint32_t *count) {
@@ -128,6 +130,8 @@ void *take_memory(void) {
     if (way >= 248)
         return NULL;
     void *memory = any_of(&live, way);
+    if (is_sensible && way < 224)
+        return memory;
     if (reach == BOUNDED) {
         if (way >= 224)
             return any_of(&gone, way);
@@ -212,6 +216,17 @@ void end_call_of(const char *entry, ur_result_t result) {
 // -- the end of an input
 // ---------------------------------------------------------------------------
 
+void begin_memory(ur_context_handle_t context, ur_device_handle_t device, unsigned which) {
+    enum { SIZE = 256 << 10 };
+    memory_out = take_room(sizeof *memory_out);
+    asked = SIZE;
+    const ur_result_t result =
+        which == 0   ? UR(urUSMHostAlloc)(context, NULL, NULL, SIZE, memory_out)
+        : which == 1 ? UR(urUSMDeviceAlloc)(context, device, NULL, NULL, SIZE, memory_out)
+                     : UR(urUSMSharedAlloc)(context, device, NULL, NULL, SIZE, memory_out);
+    end_call_of("an allocation at the begin", result);
+}
+
 static void free_memory_of(void *context) {
     for (size_t i = live.count; i > 0; i--) {
         void *memory = live.items[i - 1];
@@ -238,20 +253,20 @@ static void release_kind(enum kind kind, list_t *list) {
 }
 
 void release_all(void) {
-    static const enum kind order[] = {EVENT, KERNEL, PROGRAM, MEM};
-    static const enum kind rest[] = {QUEUE, USM_POOL, CONTEXT};
-    for (unsigned i = 0; i < 4; i++) {
+    static const enum kind order[] = {EVENT, KERNEL, PROGRAM, MEM, QUEUE};
+    static const enum kind rest[] = {USM_POOL, CONTEXT};
+    for (unsigned i = 0; i < sizeof order / sizeof order[0]; i++) {
         release_kind(order[i], &known[order[i]]);
         release_kind(order[i], &native[order[i]]);
     }
-    destroy_modules();
+    destroy_modules(); // launches are complete
     for (unsigned i = 0; i < known[CONTEXT].count; i++)
         free_memory_of(known[CONTEXT].items[i]);
     for (unsigned i = 0; i < native[CONTEXT].count; i++)
         free_memory_of(native[CONTEXT].items[i]);
     if (live.count > 0)
         fail("%p cannot be freed", live.items[0]);
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < sizeof rest / sizeof rest[0]; i++) {
         release_kind(rest[i], &known[rest[i]]);
         release_kind(rest[i], &native[rest[i]]);
     }
