@@ -168,6 +168,15 @@ void region_copies_move_boxes(void) {
     CHECK_EQUAL(ze.zeCommandListAppendMemoryCopyRegion(list, to, &across, 300, 0, to, &flat, 300, 0,
                                                        NULL, 0, NULL),
                 ZE_RESULT_ERROR_OVERLAPPING_REGIONS);
+    // Overlap that the call cannot see, since the addresses differ.
+    const ze_copy_region_t row = {0, 0, 0, 100, 1, 1};
+    unsigned char moved[100];
+    finish(list);
+    memcpy(moved, to + 10000, sizeof moved);
+    SUCCESS(ze.zeCommandListAppendMemoryCopyRegion(list, to + 10030, &row, 0, 0, to + 10000, &row,
+                                                   0, 0, NULL, 0, NULL));
+    finish(list);
+    CHECK(memcmp(to + 10030, moved, sizeof moved) == 0);
     const ze_copy_region_t narrow = {0, 0, 0, 99, 7, 1};
     CHECK_EQUAL(ze.zeCommandListAppendMemoryCopyRegion(list, to, &flat, 0, 0, from, &narrow, 0, 0,
                                                        NULL, 0, NULL),

@@ -139,9 +139,10 @@ static void copy_region(const command_t *command) {
         for (size_t row = 0; row < command->region.rows; ++row) {
             const region_side_t *to = &command->region.to;
             const region_side_t *from = &command->region.from;
-            memcpy((char *)to->first + slice * to->slice + row * to->pitch,
-                   (const char *)from->first + slice * from->slice + row * from->pitch,
-                   command->region.width);
+            // They may overlap, which is the application's fault.
+            memmove((char *)to->first + slice * to->slice + row * to->pitch,
+                    (const char *)from->first + slice * from->slice + row * from->pitch,
+                    command->region.width);
         }
     }
 }
