@@ -175,13 +175,12 @@ class Connection:
     # -- what clients get --------------------------------------------------------------------------
 
     def handle(self, item: Any) -> int:
-        """The handle of any object."""
+        """The handle of any object; none for one that is over, which no client could release."""
         if item is None:
             return 0
-        for class_, kind in self._classes:
-            if isinstance(item, class_):
-                return self.tables[kind].handle(item)
-        return self.tables["adapter"].handle(item)
+        kinds = (kind for class_, kind in self._classes if isinstance(item, class_))
+        table = self.tables[next(kinds, "adapter")]
+        return 0 if table.is_over(item) else table.handle(item)
 
     def write_handles(self, pointer: Any, table: HandleTable, items: tuple[Any, ...]) -> None:
         """Write the handles of objects."""

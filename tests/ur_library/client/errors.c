@@ -50,6 +50,14 @@ void stale_handles(void) {
     GIVES(INVALID_EVENT_WAIT_LIST, UR(urEnqueueEventsWait)(queue, 1, &event, NULL));
     GIVES(INVALID_QUEUE, UR(urQueueFinish)(invented));
     GIVES(INVALID_QUEUE, UR(urQueueFinish)((ur_queue_handle_t)bench.context));
+    /* An event may outlive its queue, of which it then has no handle. */
+    ur_queue_handle_t released = NULL, asked = queue;
+    OK(UR(urQueueCreate)(bench.context, bench.device, NULL, &released));
+    OK(UR(urEnqueueEventsWait)(released, 0, NULL, &event));
+    OK(UR(urQueueRelease)(released));
+    OK(UR(urEventGetInfo)(event, EVENT_INFO_COMMAND_QUEUE, sizeof(asked), &asked, NULL));
+    CHECK(asked == NULL);
+    OK(UR(urEventRelease)(event));
     end(&bench);
     GIVES(INVALID_QUEUE, UR(urQueueFinish)(queue));
     GIVES(INVALID_QUEUE, UR(urQueueRelease)(queue));

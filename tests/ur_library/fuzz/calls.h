@@ -60,8 +60,12 @@ static inline void last_error(void *adapter, const char **message, int32_t *code
     (void)UR(urAdapterGetLastError)(adapter, message, code);
 }
 
-static inline ur_result_t free_memory(void *context, void *memory) {
+static inline ur_result_t free_in_context(void *context, void *memory) {
     return UR(urUSMFree)(context, memory);
+}
+
+static inline ur_result_t free_in_queue(void *queue, void *memory) {
+    return UR(urEnqueueUSMFreeExp)(queue, NULL, memory, 0, NULL, NULL);
 }
 
 static inline bool is_last_reference(ur_context_handle_t context) {

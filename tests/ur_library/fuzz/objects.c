@@ -227,18 +227,27 @@ void begin_memory(ur_context_handle_t context, ur_device_handle_t device, unsign
     end_call_of("an allocation at the begin", result);
 }
 
-static void free_memory_of(void *context) {
+typedef ur_result_t free_t(void *owner, void *memory);
+
+static void free_memory_of(void *owner, free_t *free) {
     for (size_t i = live.count; i > 0; i--) {
         void *memory = live.items[i - 1];
-        if (free_memory(context, memory) == UR_RESULT_SUCCESS)
+        if (free(owner, memory) == UR_RESULT_SUCCESS)
             freed(memory);
     }
+}
+
+static void free_memory_of_all(enum kind kind, free_t *free) {
+    for (unsigned i = 0; i < known[kind].count; i++)
+        free_memory_of(known[kind].items[i], free);
+    for (unsigned i = 0; i < native[kind].count; i++)
+        free_memory_of(native[kind].items[i], free);
 }
 
 // Nobody can free the memory of a context that is released.
 void before_context_release(ur_context_handle_t context) {
     if (is_last_reference(context))
-        free_memory_of(context);
+        free_memory_of(context, free_in_context);
 }
 
 static void release_kind(enum kind kind, list_t *list) {
@@ -255,17 +264,16 @@ static void release_kind(enum kind kind, list_t *list) {
 void release_all(void) {
     static const enum kind order[] = {EVENT, KERNEL, PROGRAM, MEM, QUEUE};
     static const enum kind rest[] = {USM_POOL, CONTEXT};
+    // The queues of a context that is released serve on.
+    free_memory_of_all(CONTEXT, free_in_context);
+    free_memory_of_all(QUEUE, free_in_queue);
+    if (live.count > 0)
+        fail("%p cannot be freed", live.items[0]);
     for (unsigned i = 0; i < sizeof order / sizeof order[0]; i++) {
         release_kind(order[i], &known[order[i]]);
         release_kind(order[i], &native[order[i]]);
     }
     destroy_modules(); // launches are complete
-    for (unsigned i = 0; i < known[CONTEXT].count; i++)
-        free_memory_of(known[CONTEXT].items[i]);
-    for (unsigned i = 0; i < native[CONTEXT].count; i++)
-        free_memory_of(native[CONTEXT].items[i]);
-    if (live.count > 0)
-        fail("%p cannot be freed", live.items[0]);
     for (unsigned i = 0; i < sizeof rest / sizeof rest[0]; i++) {
         release_kind(rest[i], &known[rest[i]]);
         release_kind(rest[i], &native[rest[i]]);
