@@ -32,6 +32,7 @@ static uint64_t successes[256], calls_made;
 static __typeof__(zeModuleCreate) *create_module;
 static __typeof__(zeModuleDestroy) *destroy_module;
 static ze_module_handle_t module;
+static ur_queue_handle_t keeper; // of the context that the module is in, which must not end before
 
 static uint64_t objects_before[64];
 
@@ -138,6 +139,7 @@ void destroy_modules(void) {
     const ze_result_t result = destroy_module(module);
     if (result != ZE_RESULT_SUCCESS)
         fail("zeModuleDestroy gave %#x", result);
+    must("urQueueRelease", UR(urQueueRelease)(keeper));
 }
 
 static void begin(void) {
@@ -145,6 +147,7 @@ static void begin(void) {
     ur_usm_pool_handle_t pool = NULL;
     ur_mem_handle_t buffer = NULL;
     ur_event_handle_t event = NULL;
+    const ur_queue_properties_t profiling = {FUZZ_QUEUE_PROPERTIES, NULL, 2};
     ur_usm_pool_desc_t description = {FUZZ_USM_POOL_DESC, NULL, 0};
     remember(ADAPTER, adapter);
     remember(PLATFORM, platform);
@@ -152,9 +155,11 @@ static void begin(void) {
         remember(DEVICE, devices[i]);
     must("urContextCreate", UR(urContextCreate)(device_count, devices, NULL, &context));
     remember(CONTEXT, context);
+    must("urQueueCreate", UR(urQueueCreate)(context, devices[0], NULL, &keeper));
     for (unsigned i = 0; i < 2; i++) {
         ur_queue_handle_t queue = NULL;
-        must("urQueueCreate", UR(urQueueCreate)(context, devices[0], NULL, &queue));
+        must("urQueueCreate",
+             UR(urQueueCreate)(context, devices[0], i == 0 ? &profiling : NULL, &queue));
         remember(QUEUE, queue);
         must("urEnqueueEventsWait", UR(urEnqueueEventsWait)(queue, 0, NULL, &event));
         remember(EVENT, event);
