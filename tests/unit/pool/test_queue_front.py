@@ -79,16 +79,16 @@ def queue_type(module: Any) -> type:
             self._routes = {key[0]: module.Route(key[0], key, self.current, None) for key in keys}
 
         @at_once(module, "alloc_device")
-        def alloc_device(self, nbytes: int, pool: Facade | None = None, event: bool = False) -> Any:
+        def alloc_device(self, nbytes: int, pool: Facade | None = None, **events: Any) -> Any:
             return self._alloc(UsmType.DEVICE, nbytes, pool)
 
         @at_once(module, "alloc_shared")
-        def alloc_shared(self, nbytes: int, pool: Facade | None = None) -> Any:
+        def alloc_shared(self, nbytes: int, pool: Facade | None = None, **events: Any) -> Any:
             """Shared memory."""
             return self._alloc(UsmType.SHARED, nbytes, pool)
 
         @at_once(module, "alloc_host")
-        def alloc_host(self, nbytes: int, pool: Facade | None = None) -> Any:
+        def alloc_host(self, nbytes: int, pool: Facade | None = None, **events: Any) -> Any:
             return self._alloc(UsmType.HOST, nbytes, pool)
 
         @at_once(module, "alloc_address")
@@ -157,8 +157,10 @@ class Side:
         method = getattr(self.queues[queue], "alloc_" + kind)
         if pool < 0:
             made = method(size)
-        elif way:
-            made = method(size, pool=self.pools[pool])
+        elif way == 1:
+            made = method(size, pool=self.pools[pool], event=False, wait=())
+        elif way == 2:
+            made = method(size, pool=self.pools[pool], event=True)
         else:
             made = method(size, self.pools[pool])
         self.held[number] = made
@@ -176,6 +178,8 @@ class Side:
             return self.queues[queue].free(target)
         if way == 1:
             return target.free()
+        if way == 2:
+            return target.free(wait=())
         self.queues[queue].free(target.ptr)
         return target.is_freed
 
@@ -230,12 +234,12 @@ def test_what_is_done_at_once_is_what_the_method_does(seed: int) -> None:
             else:
                 kind = chance.choice(["device", "device", "shared", "host"])
                 pool = chance.choice([-1, -1, -1, 0, 1, 2])
-                step("alloc", number, queue, kind, size, pool, chance.randrange(2))
+                step("alloc", number, queue, kind, size, pool, chance.randrange(3))
             if number in sides[0].held:
                 numbers.append(number)
         elif action < 0.82 and numbers:
             picked = chance.choice(numbers)
-            step("free", picked, queue, chance.randrange(3))
+            step("free", picked, queue, chance.randrange(4))
             if chance.random() < 0.8:
                 numbers.remove(picked)
                 step("drop", picked)
@@ -260,12 +264,17 @@ def test_what_is_done_at_once_is_what_the_method_does(seed: int) -> None:
 
 def test_a_marked_method_still_looks_like_itself() -> None:
     module = compiled()
-    desk = queue_type(module)
+    desk: Any = queue_type(module)
     method = inspect.getattr_static(desk, "alloc_shared")
     assert type(method) is module.AtOnce
     assert method.__name__ == "alloc_shared"
-    assert desk.alloc_shared.__doc__ == "Shared memory."  # type: ignore[attr-defined]
-    assert list(inspect.signature(desk.alloc_shared).parameters) == ["self", "nbytes", "pool"]  # type: ignore[attr-defined]
+    assert desk.alloc_shared.__doc__ == "Shared memory."
+    assert list(inspect.signature(desk.alloc_shared).parameters) == [
+        "self",
+        "nbytes",
+        "pool",
+        "events",
+    ]
     with pytest.raises(ValueError, match="nothing called fly"):
         module.AtOnce(print, "fly")
 

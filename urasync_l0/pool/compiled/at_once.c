@@ -16,41 +16,58 @@ typedef struct {
     enum action action;
 } at_once;
 
+// Whether an argument that is given says what is so without it: no events to wait for, none wanted.
+static bool says_nothing(PyObject *name, PyObject *value) {
+    if (PyUnicode_Compare(name, known.event) == 0) {
+        return value == Py_False;
+    }
+    return PyUnicode_Compare(name, known.wait) == 0 && PyTuple_CheckExact(value) &&
+           PyTuple_GET_SIZE(value) == 0;
+}
+
 // The pool that a call names, by position or by keyword; NULL without one. False if there is
-// anything else.
-static bool named_pool(PyObject *const *given, Py_ssize_t count, Py_ssize_t place,
-                       PyObject *keywords, PyObject **pool) {
+// anything else than so many arguments and that one. Without a place for a pool, there is none.
+static bool is_plain(PyObject *const *given, Py_ssize_t count, Py_ssize_t wanted,
+                     PyObject *keywords, PyObject **pool) {
     Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
-    *pool = NULL;
-    if (count == place && named == 0) {
-        return true;
+    if (pool != NULL) {
+        *pool = NULL;
     }
-    bool is_keyword = count == place && named == 1 &&
-                      PyUnicode_Compare(PyTuple_GET_ITEM(keywords, 0), known.pool) == 0;
-    if (is_keyword || (count == place + 1 && named == 0)) {
-        *pool = given[place];
-        return true;
+    if (pool != NULL && count == wanted + 1) {
+        *pool = given[wanted];
+    } else if (count != wanted) {
+        return false;
     }
-    return false;
+    for (Py_ssize_t i = 0; i < named; i++) {
+        PyObject *name = PyTuple_GET_ITEM(keywords, i), *value = given[count + i];
+        if (says_nothing(name, value)) {
+            continue;
+        }
+        if (pool == NULL || *pool != NULL || PyUnicode_Compare(name, known.pool) != 0) {
+            return false;
+        }
+        *pool = value;
+    }
+    return true;
 }
 
 static PyObject *allocate(const at_once *this, PyObject *const *given, Py_ssize_t count,
                           PyObject *keywords) {
-    Py_ssize_t place = this->action == ALLOC ? 2 : 3; // of the pool
+    Py_ssize_t wanted = this->action == ALLOC ? 2 : 3;
     PyObject *pool;
-    if (count < place || !PyObject_TypeCheck(given[0], &queue_front_type) ||
-        !named_pool(given, count, place, keywords, &pool)) {
+    if (count < wanted || !PyObject_TypeCheck(given[0], &queue_front_type) ||
+        !is_plain(given, count, wanted, keywords, &pool)) {
         return NULL;
     }
     PyObject *kind = this->action == ALLOC ? this->kind : given[1];
     bool is_held = this->action == ALLOC;
-    return queue_allocate((queue_front *)given[0], kind, given[place - 1], pool, is_held);
+    return queue_allocate((queue_front *)given[0], kind, given[wanted - 1], pool, is_held);
 }
 
 static PyObject *release(const at_once *this, PyObject *const *given, Py_ssize_t count,
                          PyObject *keywords) {
     bool is_own = this->action == FREE_OWN;
-    if (count != (is_own ? 1 : 2) || (keywords != NULL && PyTuple_GET_SIZE(keywords) != 0)) {
+    if (!is_plain(given, count, is_own ? 1 : 2, keywords, NULL)) {
         return NULL;
     }
     PyObject *target = given[count - 1];

@@ -43,6 +43,8 @@ static int fetch_names(void) {
         NAME(device),
         NAME(dropped_type),
         NAME(epoch),
+        NAME(event),
+        NAME(wait),
         NAME(finish_if_closed),
         NAME(freed),
         NAME(id),

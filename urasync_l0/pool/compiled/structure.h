@@ -363,8 +363,8 @@ struct known {
     PyObject *usm_type;       // the enumeration UsmType
     // Names of attributes and methods.
     PyObject *allocated, *append, *clock, *completed, *context, *core, *device, *dropped_type;
-    PyObject *epoch, *finish_if_closed, *freed, *id, *live, *note_completion, *observer, *pieces;
-    PyObject *pool, *prepares, *require, *reversed, *sequence;
+    PyObject *epoch, *event, *finish_if_closed, *freed, *id, *live, *note_completion, *observer;
+    PyObject *pieces, *pool, *prepares, *require, *reversed, *sequence, *wait;
 };
 extern struct known known;
 
