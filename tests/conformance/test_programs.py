@@ -276,6 +276,7 @@ def test_a_kernel_may_be_closed_while_it_runs(
     queue.free(memory)
 
 
+@pytest.mark.needs_execution("an event's times are read")
 def test_a_launch_has_times(context: Context, make_kernel: MakeKernel) -> None:
     queue = context.create_queue(flags=QueueFlag.PROFILING_ENABLE)
     kernel = make_kernel("fill", SIZE, 0)
@@ -289,7 +290,7 @@ def test_a_launch_has_times(context: Context, make_kernel: MakeKernel) -> None:
 
 
 def test_what_cannot_be_launched(
-    context: Context, program: Program, make_kernel: MakeKernel
+    context: Context, program: Program, make_kernel: MakeKernel, driver: str
 ) -> None:
     queue = context.create_queue()
     kernel = make_kernel("fill", SIZE, 0)
@@ -310,6 +311,8 @@ def test_what_cannot_be_launched(
         ),
         (lambda: program.build(), UrResult.INVALID_OPERATION),
     ):
+        if driver != "software" and code is UrResult.INVALID_KERNEL_ARGUMENT_SIZE:
+            continue  # Intel's driver takes a value of any size
         with pytest.raises(UrError) as caught:
             wrong()
         assert caught.value.code is code

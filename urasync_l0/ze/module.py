@@ -5,12 +5,14 @@ A kernel's arguments and group size belong to its handle until the launch is app
 a time may set them and launch.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from urasync_l0.result import UrError, UrResult
 from urasync_l0.ze._extension import ffi, lib
 from urasync_l0.ze.command_list import EventArray
+from urasync_l0.ze.driver import get_drivers
 from urasync_l0.ze.handles import (
     CommandListHandle,
     ContextHandle,
@@ -30,6 +32,8 @@ class Input:
     options: str
 
 
+_MAGIC_NUMBERS = ((0x07230203).to_bytes(4, "little"), (0x07230203).to_bytes(4, "big"))
+
 _BUILD_FAILED = (ZeResult.ERROR_MODULE_BUILD_FAILURE, ZeResult.ERROR_MODULE_LINK_FAILURE)
 
 
@@ -47,6 +51,15 @@ def create(
         message. With COMPILER_NOT_AVAILABLE if the driver lacks what it compiles with: the message
         says what was looked for.
     """
+    for each in inputs:
+        # Some compilers end the process over what is none.
+        if not each.spirv.startswith(_MAGIC_NUMBERS):
+            raise UrError(
+                f"A program of {len(each.spirv)} bytes could not be built: it is no SPIR-V, which "
+                "begins with the number 0x07230203.",
+                code=UrResult.PROGRAM_BUILD_FAILURE,
+                function="zeModuleCreate",
+            )
     description = ffi.new("ze_module_desc_t *")
     description.stype = lib.ZE_STRUCTURE_TYPE_MODULE_DESC
     description.format = lib.ZE_MODULE_FORMAT_IL_SPIRV
@@ -70,7 +83,7 @@ def create(
     module = ffi.new("ze_module_handle_t *")
     log = ffi.new("ze_module_build_log_handle_t *")
     code = lib.zeModuleCreate(context, device, description, module, log)
-    said = _log(log[0]) if log[0] != ffi.NULL else ""
+    said = _log(log[0]) if log[0] != ffi.NULL and (code == 0 or _converts_nothing()) else ""
     if code in _BUILD_FAILED:
         raise UrError(
             f"A program of {length} bytes could not be built with the options {options!r}: "
@@ -87,6 +100,15 @@ def create(
         )
     check(code, "zeModuleCreate", f"The program has {length} bytes. {said}".rstrip(" ."))
     return ModuleHandle(module[0]), said
+
+
+def _converts_nothing() -> bool:
+    """Whether the loader gives the driver's own handles.
+
+    Where it converts them, between several drivers or when told to, the log of a failed build is
+    left as it was (loader 1.32), and a call with it ends the process.
+    """
+    return len(get_drivers()) == 1 and os.environ.get("ZE_ENABLE_LOADER_INTERCEPT", "0") == "0"
 
 
 def _log(log: object) -> str:
