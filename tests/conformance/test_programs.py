@@ -276,7 +276,7 @@ def test_a_kernel_may_be_closed_while_it_runs(
     queue.free(memory)
 
 
-@pytest.mark.needs_execution("an event's times are read")
+@pytest.mark.needs_execution("an event's times are read", strict=False)
 def test_a_launch_has_times(context: Context, make_kernel: MakeKernel) -> None:
     queue = context.create_queue(flags=QueueFlag.PROFILING_ENABLE)
     kernel = make_kernel("fill", SIZE, 0)
