@@ -15,7 +15,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -170,17 +170,20 @@ class NativeContext:
 
     def recycle_events(self, device: Device) -> None:
         """Make events of a device's queues ready again whose time has come."""
-        for timestamps in (False, True):
-            source = self._events.get((device, timestamps))
-            if source is not None:
-                source.recycle()
+        for source in self._sources_of(device):
+            source.recycle()
 
     def see_signals(self, device: Device, order: QueueOrder) -> None:
         """Let the driver see the signals of a device's queue before its list is destroyed."""
+        for source in self._sources_of(device):
+            source.see_signals(order)
+
+    def _sources_of(self, device: Device) -> Iterator[EventSource]:
+        """The sources of a device's events, of those that were ever asked for any."""
         for timestamps in (False, True):
             source = self._events.get((device, timestamps))
             if source is not None:
-                source.see_signals(order)
+                yield source
 
     def find_event(self, event: EventHandle) -> NativeEvent | None:
         """What stands for a native event here, if the context is to destroy it."""

@@ -17,7 +17,7 @@ from urasync_l0.entry_points._handles import (
     wait_list,
     write_event,
 )
-from urasync_l0.entry_points.program import live_program
+from urasync_l0.entry_points.program import live_program, live_program_of
 from urasync_l0.enums import (
     KernelArgType,
     KernelExecInfo,
@@ -29,7 +29,6 @@ from urasync_l0.info import HANDLE, SIZE, SIZES, STRING, UINT32, InfoTable, Prop
 from urasync_l0.launch import Argument, plan_launch
 from urasync_l0.program import Kernel, Program
 from urasync_l0.result import (
-    InvalidContextError,
     InvalidKernelArgumentsError,
     InvalidKernelError,
     InvalidSizeError,
@@ -144,8 +143,7 @@ class KernelEntryPoints:
         program = handle(program, "program")
         kernel = pointer(kernel, "kernel")
         live_context(context)
-        if live_program(program).context is not context:
-            raise InvalidContextError(f"{program!r} belongs to another context than {context!r}.")
+        live_program_of(context, program)
         is_owned = properties is not None and properties.is_native_handle_owned
         kernel.value = program.kernel_with_native_handle(native_kernel, is_owned)
 

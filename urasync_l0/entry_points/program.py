@@ -53,6 +53,13 @@ def live_program(program: Program) -> Program:
     return program
 
 
+def live_program_of(context: Context, program: Program) -> Program:
+    """The program, which must not be closed, and belong to the context."""
+    if live_program(program).context is not context:
+        raise InvalidContextError(f"{program!r} belongs to another context than {context!r}.")
+    return program
+
+
 _INFO: InfoTable[Program] = InfoTable(
     {
         ProgramInfo.REFERENCE_COUNT: Property(UINT32, reference_count.count),
@@ -163,9 +170,7 @@ class ProgramEntryPoints:
         context = handle(context, "context")
         program = handle(program, "program")
         live_context(context)
-        if live_program(program).context is not context:
-            raise InvalidContextError(f"{program!r} belongs to another context than {context!r}.")
-        program.build(options or "")
+        live_program_of(context, program).build(options or "")
 
     def urProgramBuildExp(
         self,
@@ -187,9 +192,7 @@ class ProgramEntryPoints:
         context = handle(context, "context")
         program = handle(program, "program")
         live_context(context)
-        if live_program(program).context is not context:
-            raise InvalidContextError(f"{program!r} belongs to another context than {context!r}.")
-        program.compile(options or "")
+        live_program_of(context, program).compile(options or "")
 
     def urProgramCompileExp(
         self,

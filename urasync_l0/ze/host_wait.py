@@ -22,7 +22,7 @@ def wait_for(synchronize: Callable[[H, int], int], name: str, handle: H, timeout
     the time were over; it is asked again then for what is left of it.
     """
     limited = 0 < timeout_ns < INFINITE
-    deadline = monotonic_ns() + timeout_ns if limited else timeout_ns
+    deadline = monotonic_ns() + timeout_ns
     left = timeout_ns
     while True:
         code = synchronize(handle, left)

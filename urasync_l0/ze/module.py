@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from urasync_l0.result import UrError, UrResult
+from urasync_l0.ze import loader
 from urasync_l0.ze._extension import ffi, lib
 from urasync_l0.ze.command_list import EventArray
-from urasync_l0.ze.driver import get_drivers
 from urasync_l0.ze.handles import (
     CommandListHandle,
     ContextHandle,
@@ -108,7 +108,7 @@ def _converts_nothing() -> bool:
     Where it converts them, between several drivers or when told to, the log of a failed build is
     left as it was (loader 1.32), and a call with it ends the process.
     """
-    return len(get_drivers()) == 1 and os.environ.get("ZE_ENABLE_LOADER_INTERCEPT", "0") == "0"
+    return len(loader.drivers()) == 1 and os.environ.get("ZE_ENABLE_LOADER_INTERCEPT", "0") == "0"
 
 
 def _log(log: object) -> str:
