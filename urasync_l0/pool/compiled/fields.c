@@ -108,13 +108,6 @@ static void dealloc_registry(PyObject *self) {
     Py_TYPE(self)->tp_free(self);
 }
 
-// Subclasses take arguments of their own.
-static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *named) {
-    (void)arguments;
-    (void)named;
-    return type->tp_alloc(type, 0);
-}
-
 static PyMemberDef members_of_order[] = {
     {"id", T_ULONGLONG, offsetof(order_fields, id), 0, "A number of its own."},
     {"sequence", T_ULONGLONG, offsetof(order_fields, sequence), 0, "How many commands."},
@@ -139,7 +132,7 @@ PyTypeObject order_fields_type = {
     .tp_basicsize = sizeof(order_fields),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
     .tp_doc = "What the pools read of a queue's order, in C.",
-    .tp_new = make,
+    .tp_new = make_empty,
     .tp_traverse = traverse_order,
     .tp_clear = clear_order,
     .tp_dealloc = dealloc_order,
@@ -151,7 +144,7 @@ PyTypeObject domain_fields_type = {
     .tp_basicsize = sizeof(domain_fields),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_doc = "What the pools read of a context's queues, in C.",
-    .tp_new = make,
+    .tp_new = make_empty,
     .tp_members = members_of_domain,
 };
 
@@ -160,7 +153,7 @@ PyTypeObject registry_fields_type = {
     .tp_basicsize = sizeof(registry_fields),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
     .tp_doc = "What the pools read of their registry, in C.",
-    .tp_new = make,
+    .tp_new = make_empty,
     .tp_traverse = traverse_registry,
     .tp_clear = clear_registry,
     .tp_dealloc = dealloc_registry,

@@ -185,12 +185,6 @@ static PyObject *free_(PyObject *self, PyObject *const *given, Py_ssize_t count)
 
 // -- the Python class -------------------------------------------------------------------------
 
-static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *named) {
-    (void)arguments;
-    (void)named;
-    return type->tp_alloc(type, 0);
-}
-
 static int traverse(PyObject *self, visitproc visit, void *arg) {
     const pool_front *pool = (pool_front *)self;
     Py_VISIT(pool->lock);
@@ -221,11 +215,7 @@ static void dealloc(PyObject *self) {
 #define CHECKED(member, type)                                                                      \
     static PyObject *get_##member(PyObject *self, void *closure) {                                 \
         (void)closure;                                                                             \
-        PyObject *value = ((pool_front *)self)->member;                                            \
-        if (value == NULL) {                                                                       \
-            PyErr_SetString(PyExc_AttributeError, #member);                                        \
-        }                                                                                          \
-        return Py_XNewRef(value);                                                                  \
+        return member_value(((pool_front *)self)->member, #member);                                \
     }                                                                                              \
     static int set_##member(PyObject *self, PyObject *value, void *closure) {                      \
         (void)closure;                                                                             \
@@ -270,7 +260,7 @@ PyTypeObject pool_front_type = {
     .tp_basicsize = sizeof(pool_front),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
     .tp_doc = "The part of a pool that every call passes, in C.",
-    .tp_new = make,
+    .tp_new = make_empty,
     .tp_traverse = traverse,
     .tp_clear = clear,
     .tp_dealloc = dealloc,

@@ -195,12 +195,6 @@ int queue_free(queue_front *queue, PyObject *target) {
 
 // -- the Python classes -----------------------------------------------------------------------
 
-static PyObject *make_queue(PyTypeObject *type, PyObject *arguments, PyObject *named) {
-    (void)arguments;
-    (void)named;
-    return type->tp_alloc(type, 0);
-}
-
 static int traverse_queue(PyObject *self, visitproc visit, void *arg) {
     const queue_front *queue = (queue_front *)self;
     Py_VISIT(queue->attention);
@@ -233,11 +227,7 @@ static void dealloc_queue(PyObject *self) {
 
 static PyObject *get_held_type(PyObject *self, void *closure) {
     (void)closure;
-    PyObject *type = ((queue_front *)self)->held_type;
-    if (type == NULL) {
-        PyErr_SetString(PyExc_AttributeError, "_held_type");
-    }
-    return Py_XNewRef(type);
+    return member_value(((queue_front *)self)->held_type, "_held_type");
 }
 
 static int set_held_type(PyObject *self, PyObject *value, void *closure) {
@@ -253,11 +243,7 @@ static int set_held_type(PyObject *self, PyObject *value, void *closure) {
 
 static PyObject *get_routes(PyObject *self, void *closure) {
     (void)closure;
-    PyObject *routes = ((queue_front *)self)->routes;
-    if (routes == NULL) {
-        PyErr_SetString(PyExc_AttributeError, "_routes");
-    }
-    return Py_XNewRef(routes);
+    return member_value(((queue_front *)self)->routes, "_routes");
 }
 
 static int set_routes(PyObject *self, PyObject *value, void *closure) {
@@ -290,7 +276,7 @@ PyTypeObject queue_front_type = {
     .tp_basicsize = sizeof(queue_front),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
     .tp_doc = "What the usual calls read of a queue, in C.",
-    .tp_new = make_queue,
+    .tp_new = make_empty,
     .tp_traverse = traverse_queue,
     .tp_clear = clear_queue,
     .tp_dealloc = dealloc_queue,

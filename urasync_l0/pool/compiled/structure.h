@@ -317,6 +317,21 @@ PyObject *queue_allocate(queue_front *queue, PyObject *kind, PyObject *nbytes, P
 // 1 if it is done, 0 where the method in Python has to do it, -1 with an error.
 int queue_free(queue_front *queue, PyObject *target);
 
+// What makes a base class: subclasses take arguments of their own.
+static inline PyObject *make_empty(PyTypeObject *type, PyObject *arguments, PyObject *named) {
+    (void)arguments;
+    (void)named;
+    return type->tp_alloc(type, 0);
+}
+
+// A member's value as a new reference; AttributeError before it is set.
+static inline PyObject *member_value(PyObject *value, const char *name) {
+    if (value == NULL) {
+        PyErr_SetString(PyExc_AttributeError, name);
+    }
+    return Py_XNewRef(value);
+}
+
 // Replace a strong reference. What the old one held may run a destructor, so it goes last.
 static inline void replace(PyObject **place, PyObject *value) {
     PyObject *old = *place;

@@ -476,7 +476,8 @@ void checker_host_signals(entry_t entry, event_t *event) {
     os_mutex_unlock(&mutex);
 }
 
-static void host_uses(entry_t entry, event_t *event, const char *does) {
+// A destruction does not look at the list that signalled the event.
+static void host_uses(entry_t entry, event_t *event, const char *does, bool looks_at_list) {
     os_mutex_lock(&mutex);
     step_t *step = host_step(entry);
     if (atomic_load(&event->state) >= EVENT_PENDING) {
@@ -486,22 +487,22 @@ static void host_uses(entry_t entry, event_t *event, const char *does) {
     } else {
         use_event(event, step, &host, true, does);
     }
+    if (looks_at_list) {
+        forget_signaller(entry, event);
+    }
     step_release(step);
     os_mutex_unlock(&mutex);
 }
 
 void checker_host_resets(entry_t entry, event_t *event) {
     if (checker_is_on) {
-        host_uses(entry, event, "resets");
-        os_mutex_lock(&mutex);
-        forget_signaller(entry, event);
-        os_mutex_unlock(&mutex);
+        host_uses(entry, event, "resets", true);
     }
 }
 
 void checker_event_destroyed(entry_t entry, event_t *event) {
     if (checker_is_on) {
-        host_uses(entry, event, "destroys");
+        host_uses(entry, event, "destroys", false);
     }
 }
 
