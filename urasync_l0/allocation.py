@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from urasync_l0 import dlpack
 from urasync_l0.enums import UsmType
@@ -109,6 +109,14 @@ class Allocation(HeldBlock):
         was allocated on, None for host memory."""
         return None if self.queue is None else self.queue.device
 
+    @overload
+    def free(
+        self, queue: Queue | None = None, wait: Iterable[Event] = (), *, event: Literal[True]
+    ) -> Event: ...
+    @overload
+    def free(
+        self, queue: Queue | None = None, wait: Iterable[Event] = (), event: bool = False
+    ) -> Event | None: ...
     @at_once("free_own")
     def free(
         self, queue: Queue | None = None, wait: Iterable[Event] = (), event: bool = False

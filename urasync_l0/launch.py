@@ -23,7 +23,7 @@ from urasync_l0.ze.command_list import EventArray
 from urasync_l0.ze.handles import CommandListHandle, EventHandle
 
 if TYPE_CHECKING:
-    from urasync_l0.queue import Queue
+    from urasync_l0.transfer_queue import TransferQueue
 
 Sizes = tuple[int, int, int]
 
@@ -94,7 +94,7 @@ class Launch:
 
 
 def plan_launch(
-    queue: Queue,
+    queue: TransferQueue,
     kernel: Kernel,
     global_size: Sequence[int],
     arguments: Sequence[Argument],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 from urasync_l0.allocation import Allocation
 from urasync_l0.argument import checked_instance, checked_kind
@@ -157,6 +157,25 @@ class UsmQueue(QueueFront):
         size, kind = block.requested, route.kind
         return Allocation(block, self._dropped, self.order, size, self, kind, served, signalled)
 
+    @overload
+    def enqueue_alloc(
+        self,
+        kind: UsmType,
+        nbytes: int,
+        pool: Pool | None = None,
+        wait: Iterable[Event] = (),
+        *,
+        event: Literal[True],
+    ) -> tuple[int, Event]: ...
+    @overload
+    def enqueue_alloc(
+        self,
+        kind: UsmType,
+        nbytes: int,
+        pool: Pool | None = None,
+        wait: Iterable[Event] = (),
+        event: bool = False,
+    ) -> tuple[int, Event | None]: ...
     @at_once("alloc_address")
     def enqueue_alloc(
         self,
@@ -261,6 +280,23 @@ class UsmQueue(QueueFront):
 
     # -- free --------------------------------------------------------------------------------------
 
+    @overload
+    def free(
+        self,
+        target: Allocation | int,
+        pool: Pool | None = None,
+        wait: Iterable[Event] = (),
+        *,
+        event: Literal[True],
+    ) -> Event: ...
+    @overload
+    def free(
+        self,
+        target: Allocation | int,
+        pool: Pool | None = None,
+        wait: Iterable[Event] = (),
+        event: bool = False,
+    ) -> Event | None: ...
     @at_once("free")
     def free(
         self,

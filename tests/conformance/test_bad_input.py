@@ -154,7 +154,7 @@ def test_an_int_is_no_pattern(queue: Queue) -> None:
     """Python's ``bytes`` would take it for a number of zeros."""
     memory = queue.alloc_host(16)
     with pytest.raises(TypeError, match=r"^pattern must be bytes or a buffer, not 5\.$"):
-        queue.fill(memory, 5)  # type: ignore[arg-type]
+        queue.fill(memory, 5)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"^spirv must be bytes or a buffer, not 64\.$"):
         queue.context.create_program(64)  # type: ignore[arg-type]
 

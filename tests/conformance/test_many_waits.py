@@ -57,7 +57,6 @@ def test_a_transfers_wait_orders_later_allocations(
     with hold(controls, queue):
         queue.fill(old, b"\x01")
         freed = queue.free(old, event=True)
-        assert freed is not None
         other_queue.fill(target, b"\x01", wait=[freed])
         new = other_queue.alloc_device(5000)
         assert new.ptr == address

@@ -60,7 +60,6 @@ def churn(queue: Queue, kind: UsmType, seed: int) -> None:
             queue.fill(allocation, pattern)
             target = bytearray(2 * nbytes)
             event = queue.memcpy(target, allocation, event=True)
-            assert event is not None
             assert event.wait(TIMEOUT_NS)
             assert bytes(target) == pattern * nbytes
 
@@ -109,7 +108,6 @@ def test_handing_memory_round(context: Context, kind: UsmType) -> None:
         for n in range(ROUNDS):
             allocation = alloc(queue, kind, 5000)
             event = queue.fill(allocation, bytes([number, n]), event=True)
-            assert event is not None
             address = allocation.ptr
             slots[number].append((address, n, event))
             # The address alone travels; the object is kept alive in the list below.

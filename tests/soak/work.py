@@ -95,7 +95,6 @@ class Worker:
             return
         pattern = self.random.randrange(256)
         event = queue.fill(allocation, bytes([pattern]), event=True)
-        assert event is not None
         self.held.append(Held(allocation, pattern, event))
 
     def _take(self) -> Held | None:
@@ -113,7 +112,6 @@ class Worker:
         queue = self._queue()
         held.pattern = self.random.randrange(256)
         event = queue.fill(held.allocation, bytes([held.pattern]), wait=[held.last_use], event=True)
-        assert event is not None
         held.last_use = event
         self.held.append(held)
 
@@ -124,7 +122,6 @@ class Worker:
         queue = self._queue()
         target = bytearray(held.allocation.nbytes)
         done = queue.memcpy(target, held.allocation, wait=[held.last_use], event=True)
-        assert done is not None
         if self.random.random() < 0.2:
             queue = self._queue()
             held.allocation.free(queue, wait=[done])

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Handles of different kinds do not mix, at run time and for mypy."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import ze_build
+from tests.helpers.type_checker import check_marked_errors
 from urasync_l0.ze import command_list, context, device, event, virtual_memory
 from urasync_l0.ze._extension import ffi
 from urasync_l0.ze.handles import ContextHandle, EventHandle, handle_value
@@ -104,24 +102,4 @@ def wrong(
 
 @pytest.mark.slow
 def test_mypy_refuses_another_kind(tmp_path: Path) -> None:
-    sample = tmp_path / "sample.py"
-    sample.write_text(SAMPLE, encoding="utf-8")
-    run = subprocess.run(
-        [
-            *(sys.executable, "-m", "mypy", "--config-file", str(ze_build.ROOT / "pyproject.toml")),
-            *("--cache-dir", str(tmp_path / "cache"), "--no-error-summary", str(sample)),
-        ],
-        cwd=ze_build.ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    errors = [
-        line for line in run.stdout.splitlines() if "sample.py:" in line and ": error:" in line
-    ]
-    found = {int(line.split(":")[1]) for line in errors}
-    expected = {
-        number for number, line in enumerate(SAMPLE.splitlines(), 1) if line.endswith("# error")
-    }
-    assert found == expected, run.stdout + run.stderr
+    check_marked_errors(SAMPLE, tmp_path)
