@@ -61,7 +61,7 @@ class Entry(NamedTuple):
 def declared_entries(header: str) -> list[Entry]:
     """The functions that a header declares."""
     found = []
-    for match in re.finditer(r"ur_result_t (ur\w+)\(([^;]*)\);", header):
+    for match in re.finditer(r"ur_result_t\s+(ur\w+)\(([^;]*)\);", header):
         parameters = []
         for parameter in " ".join(match[2].split()).split(", "):
             type_, name = re.fullmatch(r"(.*?)\s*(\w+)", parameter).groups()  # type: ignore[union-attr]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         ProgramProperties,
         QueueNativeDesc,
         QueueProperties,
+        SpecializationConstant,
         UsmDesc,
         UsmPoolDesc,
     )
@@ -497,6 +498,15 @@ class Adapter(Protocol):
         program: Out[Program] | None,
     ) -> None:
         """A program over a module of Level Zero, which counts as built for all devices."""
+
+    def urProgramSetSpecializationConstants(
+        self,
+        program: Program | None,
+        count: int,
+        constants: Sequence[SpecializationConstant] | None,
+    ) -> None:
+        """Values for specialisation constants of a program in SPIR-V, for later builds and
+        compilations."""
 
     def urProgramBuild(
         self, context: Context | None, program: Program | None, options: str | None

@@ -7,7 +7,7 @@ import operator
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -190,22 +190,29 @@ class Context(QueueContext, UsmContext, PeerContext):
         """The pool that a device, by default the first, always has."""
         return self.current_of(self.member(device)).default
 
-    def create_program(self, spirv: bytes, options: str = "") -> Program:
+    def create_program(
+        self, spirv: bytes, options: str = "", *, constants: Mapping[int, Any] | None = None
+    ) -> Program:
         """A program in SPIR-V, compiled for all devices of the context.
 
         Parameters
         ----------
         options
             What the driver's compiler shall do, such as ``"-ze-opt-disable"``.
+        constants
+            Values of specialisation constants, as `Program.set_constants` takes them; the others
+            keep those that the program says.
 
         Raises
         ------
         InvalidValueError
-            If it has no bytes.
+            If it has no bytes, or the constants are not those of the program.
         UrError
             With PROGRAM_BUILD_FAILURE if it does not compile; the message says why.
         """
         program = Program(self, spirv)
+        if constants is not None:
+            program.set_constants(constants)
         program.build(options)
         return program
 

@@ -259,3 +259,22 @@ class KernelArg:
     index: int
     size: int = 0
     value: bytes | int | Buffer | None = None
+
+
+@dataclass(frozen=True)
+class SpecializationConstant:
+    """``ur_specialization_constant_info_t``: a value for a constant of a program.
+
+    Attributes
+    ----------
+    id
+        Its number.
+    size
+        Its bytes.
+    value
+        The value; None for a null pointer.
+    """
+
+    id: int
+    size: int
+    value: bytes | None

@@ -231,6 +231,7 @@ def _vector_widths() -> dict[IntEnum, Property[Device]]:
 
 _UNSUPPORTED_FEATURES = (
     DeviceInfo.USE_NATIVE_ASSERT,
+    DeviceInfo.KERNEL_SET_SPECIALIZATION_CONSTANTS,
     DeviceInfo.IMAGE_SUPPORT,
     DeviceInfo.MEM_CHANNEL_SUPPORT,
     DeviceInfo.HOST_PIPE_READ_WRITE_SUPPORT,
@@ -328,7 +329,8 @@ DEVICE_INFO: InfoTable[Device] = InfoTable(
             SIZE, lambda device: 1_000_000_000 // device.clock.frequency
         ),
         DeviceInfo.TIMESTAMP_RECORDING_SUPPORT_EXP: Property(BOOL, _always(True)),
-        # Limits of kernels.
+        # Kernels.
+        DeviceInfo.PROGRAM_SET_SPECIALIZATION_CONSTANTS: Property(BOOL, _always(True)),
         DeviceInfo.MAX_COMPUTE_UNITS: Property(UINT32, lambda device: device.compute_units),
         DeviceInfo.NUM_COMPUTE_UNITS: Property(
             UINT32,

@@ -8,9 +8,10 @@ dropped while a launch is under way goes when the launch is complete.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from urasync_l0.argument import checked_bytes, checked_instance
 from urasync_l0.device import distinct_handles
@@ -23,6 +24,7 @@ from urasync_l0.result import (
     InvalidValueError,
     UrError,
 )
+from urasync_l0.specialisation import checked_constants
 from urasync_l0.ze import module as ze_module
 from urasync_l0.ze.handles import (
     DeviceHandle,
@@ -122,10 +124,10 @@ class Program:
         The program.
     options
         What it was built with.
+    constants
+        The specialisation constants that were set, as bytes by their numbers.
     log
         What the compiler said.
-    is_compiled
-        Whether it can be linked.
     """
 
     def __init__(self, context: Context, spirv: bytes) -> None:
@@ -135,8 +137,9 @@ class Program:
         self.context = context
         self.spirv = spirv
         self.options = ""
+        self.constants: Mapping[int, bytes] = {}
         self.log = ""
-        self.is_compiled = False
+        self._compiled: ze_module.Input | None = None
         self._lock = threading.Lock()
         self._modules: dict[int, NativeModule] = {}
         self._linked: tuple[ze_module.Input, ...] = ()
@@ -171,9 +174,40 @@ class Program:
         return bool(self._modules)
 
     @property
+    def is_compiled(self) -> bool:
+        """Whether it can be linked."""
+        return self._compiled is not None
+
+    @property
     def is_closed(self) -> bool:
         """Whether it was closed, or its context was."""
         return self._is_closed or self.context.is_closed
+
+    def set_constants(self, values: Mapping[int, Any]) -> None:
+        """Set specialisation constants for the builds to come; those set before stay.
+
+        Parameters
+        ----------
+        values
+            Bytes or a buffer for each constant's number, as many as the constant has.
+
+        Raises
+        ------
+        InvalidValueError
+            With INVALID_SPEC_ID if it has no constant of a number, with INVALID_VALUE if a value
+            has more or fewer bytes than its constant. None is set then.
+        InvalidOperationError
+            If it is built already.
+        InvalidProgramError
+            If the program or its context is closed, or it was not made from SPIR-V.
+        """
+        with self._lock:
+            self._require_open()
+            if not self.spirv:
+                raise InvalidProgramError(f"{self!r} was not made from SPIR-V.")
+            if self._modules:
+                raise InvalidOperationError(f"{self!r} is built already.")
+            self.constants = {**self.constants, **checked_constants(self.spirv, values)}
 
     def build(self, options: str = "") -> None:
         """Compile it for all devices of the context.
@@ -194,7 +228,7 @@ class Program:
             self._require_open()
             if self._modules:
                 raise InvalidOperationError(f"{self!r} is built already.")
-            inputs = self._linked or (ze_module.Input(self.spirv, options),)
+            inputs = self._linked or (ze_module.Input(self.spirv, options, self.constants),)
             try:
                 built = {
                     handle_value(device): NativeModule.compile(native, device, inputs)
@@ -208,7 +242,7 @@ class Program:
             self._modules = built
 
     def compile(self, options: str = "") -> None:
-        """Note the options that it is to be compiled with when it is linked.
+        """Note the options and the constants that it is to be compiled with when it is linked.
 
         Raises
         ------
@@ -223,7 +257,7 @@ class Program:
             if self._modules:
                 raise InvalidOperationError(f"{self!r} is built already.")
             self.options = options
-            self.is_compiled = True
+            self._compiled = ze_module.Input(self.spirv, options, self.constants)
 
     @classmethod
     def link(cls, programs: Sequence[Program], options: str = "") -> Program:
@@ -245,16 +279,17 @@ class Program:
         UrError
             With PROGRAM_BUILD_FAILURE if they do not compile or link.
         """
+        inputs = []
         for each in programs:
             each._require_open()
             if each.context is not programs[0].context:
                 raise InvalidContextError(f"{each!r} is of another context than {programs[0]!r}.")
-            if not each.is_compiled or not each.spirv:
+            if each._compiled is None or not each.spirv:
                 raise InvalidProgramError(f"{each!r} must be compiled before it is linked.")
+            both = f"{each._compiled.options} {options}".strip()
+            inputs.append(replace(each._compiled, options=both))
         linked = cls(programs[0].context, programs[0].spirv)
-        linked._linked = tuple(
-            ze_module.Input(each.spirv, f"{each.options} {options}".strip()) for each in programs
-        )
+        linked._linked = tuple(inputs)
         linked.spirv = b"" if len(programs) > 1 else programs[0].spirv
         linked.build(options)
         return linked

@@ -13,6 +13,7 @@ import pytest
 from tests.helpers.gates import hold
 from tests.helpers.kernels import build, kernel_touching
 from tests.helpers.readback import as_copied
+from tests.helpers.spirv import special_program
 from tests.helpers.usm import KINDS, alloc, finish, read
 from urasync_l0 import Context, Kernel, LocalMemory, Program, Queue, UrError, UrResult, UsmType
 from urasync_l0.enums import QueueFlag
@@ -128,6 +129,48 @@ def test_what_is_no_program_is_not_built(context: Context, program: Program) -> 
         context.create_program(b"not a program at all")
     assert caught.value.code is UrResult.PROGRAM_BUILD_FAILURE
     assert len(str(caught.value)) > len("zeModuleCreate: ")
+
+
+# Specialisation constants
+
+
+@READS_DATA
+def test_a_program_is_built_with_constants(context: Context, program: Program) -> None:
+    """``program`` is here to skip where there is no compiler."""
+    queue = context.create_queue()
+    memory = queue.alloc_device(SIZE)
+    both = {7: struct.pack("I", 30), 8: struct.pack("Q", 12)}
+    for constants, expected in ((None, 65), ({8: both[8]}, 17), (both, 42)):
+        special = context.create_program(special_program(), constants=constants)
+        kernel = special.kernel("special")
+        queue.launch(kernel, (ITEMS,), [memory])
+        assert numbers(queue, memory) == [expected] * ITEMS
+        special.close()
+    queue.free(memory)
+
+
+def test_constants_that_the_program_has_not(context: Context) -> None:
+    program = Program(context, special_program())
+    for values, code, said in (
+        (
+            {9: b"1234"},
+            UrResult.INVALID_SPEC_ID,
+            r"no specialisation constant of the number 9.*7, 8",
+        ),
+        ({8: b"1234"}, UrResult.INVALID_VALUE, r"constant 8 has 8 bytes; its value has 4"),
+    ):
+        with pytest.raises(UrError, match=said) as caught:
+            program.set_constants({7: b"abcd", **values})
+        assert caught.value.code is code
+    with pytest.raises(TypeError, match="constant 7 must be bytes or a buffer, not 7"):
+        program.set_constants({7: 7})
+    assert program.constants == {}
+    program.set_constants({7: b"abcd"})
+    program.set_constants({8: bytes(8)})
+    assert program.constants == {7: b"abcd", 8: bytes(8)}
+    program.close()
+    with pytest.raises(UrError, match="cannot be used any more"):
+        program.set_constants({7: b"abcd"})
 
 
 @READS_DATA

@@ -9,6 +9,9 @@
     Reverses the part of its group, by way of local memory.
 ``follow(global ulong *cell, uint value)``
     ``((global uint *)*cell)[i] = value``: by a pointer that it finds in memory.
+``special(global uint *to)``
+    ``to[i]`` is the sum of the specialisation constants 7, a ``uint`` that is 5 if nobody sets it,
+    and 8, a ``ulong`` that is 60; in a program of its own.
 """
 
 import struct
@@ -20,12 +23,14 @@ _TYPE_VOID, _TYPE_INT, _TYPE_VECTOR, _TYPE_POINTER, _TYPE_FUNCTION = 19, 21, 23,
 _CONSTANT, _FUNCTION, _PARAMETER, _FUNCTION_END, _VARIABLE = 43, 54, 55, 56, 59
 _LOAD, _STORE, _POINTER_CHAIN, _EXTRACT, _TO_POINTER = 61, 62, 70, 81, 120
 _ADD, _SUBTRACT, _BARRIER, _LABEL, _RETURN = 128, 130, 224, 248, 253
+_SPEC_CONSTANT, _CONVERT = 50, 113
 
 _ADDRESSES, _KERNEL, _INT64 = 4, 6, 11  # capabilities
 _INPUT, _WORKGROUP, _CROSS_WORKGROUP = 1, 4, 5  # storage classes
 _WORKGROUP_SIZE, _LOCAL_ID, _GLOBAL_ID = 25, 27, 28  # what is built in
 _ACQUIRE_AND_RELEASE, _WORKGROUP_MEMORY = 0x8, 0x100  # of a barrier
 _ALIGNED = 2
+_SPEC_ID = 1  # a decoration
 
 _VOID, _UINT, _ULONG, _VECTOR, _TO_VECTOR, _TO_UINT, _TO_ULONG, _TO_LOCAL = range(1, 9)
 _ID_OF_GLOBAL, _ID_OF_LOCAL, _ID_OF_SIZE, _ONE, _TWO, _SEMANTICS = range(9, 15)
@@ -43,6 +48,7 @@ class _Module:
 
     def __init__(self) -> None:
         self.entry_points: list[list[int]] = []
+        self.decorations: list[list[int]] = []
         self.types: list[list[int]] = []
         self.body: list[list[int]] = []
         self._next = _FIRST_FREE
@@ -71,6 +77,13 @@ class _Module:
     def store(self, pointer: int, value: int) -> None:
         self.add(_STORE, pointer, value, _ALIGNED, 4)
 
+    def constant(self, number: int, type_: int, *value: int) -> int:
+        """A specialisation constant."""
+        result = self.new_id()
+        self.decorations.append([_DECORATE, result, _SPEC_ID, number])
+        self.types.append([_SPEC_CONSTANT, type_, result, *value])
+        return result
+
     def kernel(self, name: str, types: list[int], body: Callable[..., None]) -> None:
         """A kernel of parameters of these types; ``body`` gets their ids."""
         function, type_of_function = self.new_id(), self.new_id()
@@ -95,6 +108,7 @@ class _Module:
             [_MEMORY_MODEL, 2, 2],  # 64-bit addresses, OpenCL
             *self.entry_points,
             *([_DECORATE, variable, 11, which] for variable, which in variables),
+            *self.decorations,
             [_TYPE_VOID, _VOID],
             [_TYPE_INT, _UINT, 32, 0],
             [_TYPE_INT, _ULONG, 64, 0],
@@ -179,4 +193,18 @@ def whole_program() -> bytes:
     module = _Module()
     for add in (_add_fill, _add_add, _add_mirror, _add_follow):
         add(module)
+    return module.program()
+
+
+def special_program() -> bytes:
+    """A program with the kernel ``special`` alone."""
+    module = _Module()
+    narrow, wide = module.constant(7, _UINT, 5), module.constant(8, _ULONG, 60, 0)
+
+    def body(to: int) -> None:
+        place = module.make(_POINTER_CHAIN, _TO_UINT, to, module.built_in(_ID_OF_GLOBAL))
+        other = module.make(_CONVERT, _UINT, wide)
+        module.store(place, module.make(_ADD, _UINT, narrow, other))
+
+    module.kernel("special", [_TO_UINT], body)
     return module.program()

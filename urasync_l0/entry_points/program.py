@@ -35,13 +35,18 @@ from urasync_l0.result import (
     InvalidContextError,
     InvalidProgramError,
     InvalidSizeError,
+    InvalidValueError,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from urasync_l0.context import Context
-    from urasync_l0.descriptors import NativeHandleProperties, ProgramProperties
+    from urasync_l0.descriptors import (
+        NativeHandleProperties,
+        ProgramProperties,
+        SpecializationConstant,
+    )
     from urasync_l0.device import Device
     from urasync_l0.out import Out
 
@@ -128,6 +133,16 @@ def _link(
     linked.value = Program.link(named, options or "")
 
 
+def _value(constant: SpecializationConstant) -> bytes:
+    if constant.value is None or len(constant.value) != constant.size:
+        there = "no" if constant.value is None else len(constant.value)
+        raise InvalidValueError(
+            f"The value of the specialisation constant {constant.id} is said to have "
+            f"{constant.size} bytes; there are {there}."
+        )
+    return constant.value
+
+
 class ProgramEntryPoints:
     """``urProgram…``."""
 
@@ -162,6 +177,19 @@ class ProgramEntryPoints:
         live_context(context)
         is_owned = properties is not None and properties.is_native_handle_owned
         program.value = Program.with_native_handle(context, native_program, is_owned)
+
+    def urProgramSetSpecializationConstants(
+        self,
+        program: Program | None,
+        count: int,
+        constants: Sequence[SpecializationConstant] | None,
+    ) -> None:
+        """See `Adapter`."""
+        program = live_program(handle(program, "program"))
+        given = pointer(constants, "constants")
+        if not count or count != len(given):
+            raise InvalidSizeError(f"{len(given)} constants are given; {count} are counted.")
+        program.set_constants({each.id: _value(each) for each in given})
 
     def urProgramBuild(
         self, context: Context | None, program: Program | None, options: str | None

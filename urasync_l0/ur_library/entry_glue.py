@@ -54,7 +54,7 @@ class Glue:
 def declarations(header: str) -> dict[str, list[Parameter]]:
     """The functions that a header declares, with their parameters."""
     found: dict[str, list[Parameter]] = {}
-    for match in re.finditer(r"ur_result_t (ur\w+)\(([^;]*)\);", header):
+    for match in re.finditer(r"ur_result_t\s+(ur\w+)\(([^;]*)\);", header):
         texts = " ".join(match[2].split()).split(", ")
         parts = [re.fullmatch(r"(.*?)\s*(\w+)", text) for text in texts]
         found[match[1]] = [Parameter(part[1], part[2]) for part in parts if part is not None]
@@ -112,6 +112,8 @@ def _piece(glue: Glue, parameter: Parameter, previous: Parameter) -> None:
             _value(glue, name)
     elif type_ == "const ur_exp_kernel_arg_properties_t *":
         glue.arguments.append(f"kernel_arguments({name}, {previous.name}) if {name} else None")
+    elif type_ == "const ur_specialization_constant_info_t *":
+        glue.arguments.append(f"constants_of({name}, {previous.name}) if {name} else None")
     elif match := re.fullmatch(r"(?:const )?ur_(\w+_(?:properties|desc|region))_t \*", type_):
         expected = match[1].upper()
         glue.arguments.append(f"structure({name}, {expected}) if {name} else None")

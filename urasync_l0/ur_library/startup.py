@@ -32,7 +32,7 @@ from urasync_l0.result import (
 from urasync_l0.ur_library.answers import encode
 from urasync_l0.ur_library.entry_glue import make_functions
 from urasync_l0.ur_library.handle_table import Cells, HandleTable
-from urasync_l0.ur_library.structures import StructureReader, kernel_arguments
+from urasync_l0.ur_library.structures import StructureReader, constants, kernel_arguments
 from urasync_l0.usm_pool import Pool
 
 _ERROR_LEVEL = 3  # UR_LOGGER_LEVEL_ERROR
@@ -107,6 +107,7 @@ class Connection:
             **{stype.name: int(stype) for stype in StructureType},
             "Out": Out,
             "InfoOut": InfoOut,
+            "constants_of": lambda first, count: constants(self.ffi, first, count),
             "content": lambda pointer, size: bytes(self.ffi.buffer(pointer, size)),
             "failed": self.failed,
             "message_text": self.message_text,

@@ -162,3 +162,16 @@ def _kernel_argument(ffi: Any, c: Any, buffer: Callable[[int], Any]) -> descript
     elif c.type == KernelArgType.VALUE and pointer:
         value = bytes(ffi.buffer(pointer, c.size))
     return descriptors.KernelArg(c.type, c.index, c.size, value)
+
+
+_LARGEST_CONSTANT = 8  # bytes; more of a value is not read
+
+
+def constants(ffi: Any, first: Any, count: int) -> list[descriptors.SpecializationConstant]:
+    """The values of specialisation constants."""
+    found = []
+    for i in range(count):
+        c = first[i]
+        content = bytes(ffi.buffer(c.pValue, min(c.size, _LARGEST_CONSTANT))) if c.pValue else None
+        found.append(descriptors.SpecializationConstant(c.id, c.size, content))
+    return found

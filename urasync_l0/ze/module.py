@@ -6,8 +6,9 @@ a time may set them and launch.
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from urasync_l0.result import UrError, UrResult
 from urasync_l0.ze import loader
@@ -26,10 +27,11 @@ from urasync_l0.ze.result import ZeResult, check
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A program in SPIR-V, and the options to compile it with."""
+    """A program in SPIR-V, with the options and the specialisation constants to compile it with."""
 
     spirv: bytes
     options: str
+    constants: Mapping[int, bytes] = field(default_factory=dict)
 
 
 _MAGIC_NUMBERS = ((0x07230203).to_bytes(4, "little"), (0x07230203).to_bytes(4, "big"))
@@ -68,6 +70,8 @@ def create(
     description.inputSize = len(inputs[0].spirv)
     description.pInputModule = contents[0]
     description.pBuildFlags = flags[0]
+    constants = [_constants(each.constants) for each in inputs]
+    description.pConstants = constants[0].structure
     if len(inputs) > 1:
         several = ffi.new("ze_module_program_exp_desc_t *")
         several.stype = lib.ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC
@@ -77,6 +81,10 @@ def create(
         several.count = len(inputs)
         several.inputSizes, several.pInputModules = sizes, places
         several.pBuildFlags = flag_places
+        constant_places = ffi.new(
+            "const ze_module_constants_t *[]", [each.structure for each in constants]
+        )
+        several.pConstants = constant_places
         description.pNext = several
     length = sum(len(each.spirv) for each in inputs)
     options = " | ".join(each.options for each in inputs)
@@ -100,6 +108,25 @@ def create(
         )
     check(code, "zeModuleCreate", f"The program has {length} bytes. {said}".rstrip(" ."))
     return ModuleHandle(module[0]), said
+
+
+class _Constants(NamedTuple):
+    """A structure, and what it points to."""
+
+    structure: Any
+    kept: tuple[Any, ...] = ()
+
+
+def _constants(values: Mapping[int, bytes]) -> _Constants:
+    if not values:
+        return _Constants(ffi.NULL)
+    structure = ffi.new("ze_module_constants_t *")
+    numbers = ffi.new("uint32_t[]", list(values))
+    contents = [ffi.from_buffer(value) for value in values.values()]
+    places = ffi.new("const void *[]", contents)
+    structure.numConstants = len(values)
+    structure.pConstantIds, structure.pConstantValues = numbers, places
+    return _Constants(structure, (numbers, contents, places))
 
 
 def _converts_nothing() -> bool:

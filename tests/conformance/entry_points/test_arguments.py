@@ -19,6 +19,7 @@ from urasync_l0.descriptors import (
     BufferRegion,
     DevicePartitionProperties,
     DevicePartitionProperty,
+    SpecializationConstant,
     UsmPoolDesc,
 )
 from urasync_l0.enums import DevicePartition, UsmPoolInfo
@@ -159,6 +160,7 @@ class Arguments:
             "Sequence[Device | None] | None": [device],
             "Sequence[Program | None] | None": [Program(self._context, b"1234")],
             "Sequence[str] | None": ["spir64"],
+            "Sequence[SpecializationConstant] | None": [SpecializationConstant(0, 4, b"1234")],
             "EventList": None,
             "bytes | None": b"1234",
             "str | None": "-option",
@@ -271,6 +273,7 @@ POINTERS = [
     ("urMemBufferPartition", "region"),
     ("urEventSetCallback", "notify"),
     ("urPlatformGetBackendOption", "frontend_option"),
+    ("urProgramSetSpecializationConstants", "constants"),
     ("urUSMPoolSetInfoExp", "prop_value"),
 ]
 

@@ -281,6 +281,7 @@ NO_CALLS = {
     "urProgramCompileExp",
     "urProgramCreateWithNativeHandle",
     "urProgramGetNativeHandle",
+    "urProgramSetSpecializationConstants",
     "urQueueIsGraphCaptureEnabledExp",
     "urUSMPoolCreate",
     "urUSMPoolCreateExp",

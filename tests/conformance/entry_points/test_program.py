@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """``urProgram…``, ``urKernel…`` and the launch."""
 
+import struct
 from typing import Any
 
 import pytest
 
 from tests.helpers.entries import Client, refused, waits, written
-from tests.helpers.spirv import add_program, fill_program
+from tests.helpers.spirv import add_program, fill_program, special_program
 from urasync_l0 import Context, Kernel, Program, UrError, UrResult, UsmType
 from urasync_l0.buffer import Buffer
-from urasync_l0.descriptors import KernelArg
+from urasync_l0.descriptors import KernelArg, SpecializationConstant
 from urasync_l0.entry_points.kernel import _arguments
 from urasync_l0.enums import (
     KernelArgType,
@@ -141,6 +142,79 @@ def test_programs_are_compiled_and_linked(client: Client, context: Context) -> N
         adapter.urProgramCompile(context, program, None)
     for each in (*parts, program):
         adapter.urProgramRelease(each)
+
+
+def test_constants_are_checked_before_they_are_set(client: Client, context: Context) -> None:
+    adapter = client.adapter
+    program = with_il(client, context, special_program())
+    set_constants = adapter.urProgramSetSpecializationConstants
+    right = SpecializationConstant(7, 4, struct.pack("I", 70))
+    for count, given, code in (
+        (0, [], UrResult.INVALID_SIZE),
+        (2, [right], UrResult.INVALID_SIZE),
+        (1, [SpecializationConstant(7, 4, None)], UrResult.INVALID_VALUE),
+        (1, [SpecializationConstant(7, 8, bytes(8))], UrResult.INVALID_VALUE),
+        (1, [SpecializationConstant(7, 4, bytes(3))], UrResult.INVALID_VALUE),
+        (2, [right, SpecializationConstant(8, 4, bytes(4))], UrResult.INVALID_VALUE),
+        (2, [right, SpecializationConstant(9, 4, bytes(4))], UrResult.INVALID_SPEC_ID),
+    ):
+        with refused(code):
+            set_constants(program, count, given)
+    assert program.constants == {}
+    set_constants(program, 1, [right])
+    assert program.constants == {7: struct.pack("I", 70)}
+    adapter.urProgramRelease(program)
+    with refused(UrResult.INVALID_PROGRAM):
+        set_constants(program, 1, [right])
+
+
+@pytest.mark.needs_execution("data is read back")
+def test_constants_apply_to_the_next_build_or_compilation(client: Client, context: Context) -> None:
+    adapter = client.adapter
+    built(client, context, fill_program()).close()  # there is a compiler
+    queue = client.create_queue(context, context.devices[0])
+    mem, allocated = client.alloc(queue, UsmType.SHARED, 256)
+    adapter.urEventWait(1, [allocated])
+    client.release(allocated)
+
+    def run(program: Program) -> int:
+        kernel: Out[Kernel] = Out()
+        adapter.urKernelCreate(program, "special", kernel)
+        launch = adapter.urEnqueueKernelLaunchWithArgsExp
+        argument = KernelArg(KernelArgType.POINTER, 0, 8, mem)
+        launch(
+            queue, kernel.value, 1, None, (64,), None, 1, [argument], None, 0, None, None
+        )  # fmt: skip
+        adapter.urQueueFinish(queue)
+        adapter.urKernelRelease(kernel.value)
+        adapter.urProgramRelease(program)
+        (found,) = set(struct.unpack("64I", client.read(queue, mem, 256)))
+        return int(found)
+
+    def constant(number: int, value: bytes) -> list[SpecializationConstant]:
+        return [SpecializationConstant(number, len(value), value)]
+
+    assert run(built(client, context, special_program())) == 65
+    program = with_il(client, context, special_program())
+    adapter.urProgramSetSpecializationConstants(program, 1, constant(7, struct.pack("I", 7)))
+    adapter.urProgramSetSpecializationConstants(program, 1, constant(8, struct.pack("Q", 400)))
+    adapter.urProgramBuild(context, program, None)
+    with refused(UrResult.INVALID_OPERATION):
+        adapter.urProgramSetSpecializationConstants(program, 1, constant(7, bytes(4)))
+    assert run(program) == 407
+    # Each of two programs has its own; what comes after its compilation is too late.
+    parts = [with_il(client, context, il) for il in (fill_program(), special_program())]
+    adapter.urProgramSetSpecializationConstants(parts[1], 1, constant(7, struct.pack("I", 9)))
+    for each in parts:
+        adapter.urProgramCompile(context, each, None)
+    adapter.urProgramSetSpecializationConstants(parts[1], 1, constant(7, struct.pack("I", 8)))
+    linked: Out[Program] = Out()
+    adapter.urProgramLink(context, 2, parts, None, linked)
+    for each in parts:
+        adapter.urProgramRelease(each)
+    assert run(written(linked)) == 69
+    client.free_only(queue, mem)
+    adapter.urQueueRelease(queue)
 
 
 def test_a_kernel_has_properties_on_a_device(client: Client, context: Context) -> None:

@@ -30,6 +30,11 @@ _LENGTHS = {
     "il": "const size_t length = take_byte() % 65;",
 }
 
+_LISTS_IN = {
+    "const ur_exp_kernel_arg_properties_t *": "take_kernel_arguments",
+    "const ur_specialization_constant_info_t *": "take_constants",
+}
+
 
 def _kind(name: str) -> str:
     """The kind of object in a type, or in the name of a native handle."""
@@ -148,7 +153,7 @@ def _locals(entry: Entry) -> Iterator[str]:
             continue
         if type_ == "uint32_t" and (
             _is_list_in(after[0], entry)
-            or after[0] in ("const ur_exp_kernel_arg_properties_t *",)
+            or after[0] in _LISTS_IN
             or (name.startswith("num_") and after[0].endswith("_handle_t *"))
             or before == "binaries"
         ):
@@ -157,8 +162,8 @@ def _locals(entry: Entry) -> Iterator[str]:
         elif type_ == "const ur_device_binary_t *":
             yield f"uint32_t num_{name} = 0;"
             yield f"{type_}{name} = take_binaries(&num_{name});"
-        elif type_ == "const ur_exp_kernel_arg_properties_t *":
-            yield f"{type_}{name} = take_kernel_arguments(&{before});"
+        elif type_ in _LISTS_IN:
+            yield f"{type_}{name} = {_LISTS_IN[type_]}(&{before});"
         elif _is_list_in(type_, entry):
             kind = _kind(re.sub(r"(const )?ur_(\w+)_handle_t \*", r"\2", type_))
             yield f"{type_}{name} = ({type_})take_handles({kind}, &{before});"

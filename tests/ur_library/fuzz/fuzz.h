@@ -99,6 +99,7 @@ ur_rect_offset_t take_offset(void);
 ur_rect_region_t take_region(void);
 void *take_structure(uint32_t stype); // with a chain behind it, or NULL
 const ur_exp_kernel_arg_properties_t *take_kernel_arguments(uint32_t *count);
+const ur_specialization_constant_info_t *take_constants(uint32_t *count);
 const ur_device_binary_t *take_binaries(uint32_t *count);
 ur_event_callback_t take_event_callback(void);
 ur_context_extended_deleter_t take_deleter(void);

@@ -268,6 +268,19 @@ const ur_exp_kernel_arg_properties_t *take_kernel_arguments(uint32_t *count) {
     return all;
 }
 
+const ur_specialization_constant_info_t *take_constants(uint32_t *count) {
+    *count = is_sensible ? 1 : take_byte() % (LIST_LENGTH + 1);
+    if (take_mistake(8))
+        return NULL;
+    ur_specialization_constant_info_t *all = take_room(LIST_LENGTH * sizeof *all);
+    for (uint32_t i = 0; i < *count; i++) {
+        all[i].id = take_byte() % 4;
+        all[i].size = take_mistake(8) ? take_any_size() : take_byte() % 9;
+        all[i].pValue = take_mistake(8) ? NULL : take_content(8);
+    }
+    return all;
+}
+
 const ur_device_binary_t *take_binaries(uint32_t *count) {
     *count = take_byte() % (LIST_LENGTH + 1);
     if (take_mistake(8))

@@ -263,6 +263,8 @@ ur_result_t urProgramCreateWithNativeHandle(ur_native_handle_t native_program,
                                             ur_context_handle_t context,
                                             const ur_program_native_properties_t *properties,
                                             ur_program_handle_t *program);
+ur_result_t urProgramSetSpecializationConstants(ur_program_handle_t program, uint32_t count,
+                                                const ur_specialization_constant_info_t *constants);
 ur_result_t urProgramBuild(ur_context_handle_t context, ur_program_handle_t program,
                            const char *options);
 ur_result_t urProgramBuildExp(ur_program_handle_t program, uint32_t num_devices,

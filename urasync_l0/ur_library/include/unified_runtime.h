@@ -194,6 +194,12 @@ typedef struct ur_program_properties_t {
     const void *pMetadatas;
 } ur_program_properties_t;
 
+typedef struct ur_specialization_constant_info_t {
+    uint32_t id;
+    size_t size;
+    const void *pValue;
+} ur_specialization_constant_info_t;
+
 typedef struct ur_kernel_exec_info_properties_t {
     ur_structure_type_t stype;
     const void *pNext;

@@ -3,12 +3,19 @@
 typedef enum { ZE_MODULE_FORMAT_IL_SPIRV, ... } ze_module_format_t;
 
 typedef struct {
+    uint32_t numConstants;
+    const uint32_t *pConstantIds;
+    const void **pConstantValues;
+} ze_module_constants_t;
+
+typedef struct {
     ze_structure_type_t stype;
     const void *pNext;
     ze_module_format_t format;
     size_t inputSize;
     const uint8_t *pInputModule;
     const char *pBuildFlags;
+    const ze_module_constants_t *pConstants;
     ...;
 } ze_module_desc_t;
 
@@ -19,6 +26,7 @@ typedef struct {
     const size_t *inputSizes;
     const uint8_t **pInputModules;
     const char **pBuildFlags;
+    const ze_module_constants_t **pConstants;
     ...;
 } ze_module_program_exp_desc_t;
 
