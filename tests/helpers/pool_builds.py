@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sysconfig
 import threading
 from collections.abc import Callable
 from functools import update_wrapper
@@ -26,6 +27,9 @@ PLAIN = SimpleNamespace(
     Tally=tally.Tally,
 )
 """The classes in Python, as the module in C has those in C."""
+
+DOES_AT_ONCE = not sysconfig.get_config_var("Py_GIL_DISABLED")
+"""Whether methods are tried in C first: that relies on the interpreter's lock."""
 
 
 def compiled() -> ModuleType:

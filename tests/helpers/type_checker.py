@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 import ze_build
 
@@ -15,6 +18,8 @@ def check_marked_errors(program: str, folder: Path) -> None:
 
     ``folder`` is an empty one, for the program and mypy's notes on it.
     """
+    if find_spec("mypy") is None:
+        pytest.skip("mypy is not installed")
     sample = folder / "sample.py"
     sample.write_text(program, encoding="utf-8")
     run = subprocess.run(

@@ -3,7 +3,7 @@
 
 One random program runs on two queues over fake drivers. What each call gives or raises, every
 number of the pools, and what dropped objects leave must be the same; in C most calls must not have
-entered the method in Python.
+entered the method in Python. Without the interpreter's lock, all must.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.pool_builds import PLAIN, at_once, compiled, pool_type
+from tests.helpers.pool_builds import DOES_AT_ONCE, PLAIN, at_once, compiled, pool_type
 from tests.helpers.pool_fakes import DEVICE, HOST, MIB, SHARED, Program
 from urasync_l0.enums import UsmType
 from urasync_l0.result import InvalidMemObjectError, UrError
@@ -259,7 +259,7 @@ def test_what_is_done_at_once_is_what_the_method_does(seed: int) -> None:
         pictures = [side.picture() for side in sides]
         assert pictures[0] == pictures[1], number
     ways = [sum(queue.long_ways for queue in side.queues) for side in sides]
-    assert ways[1] < 0.85 * ways[0]
+    assert ways[1] < 0.85 * ways[0] if DOES_AT_ONCE else ways[1] == ways[0]
 
 
 def test_a_marked_method_still_looks_like_itself() -> None:
@@ -287,7 +287,7 @@ def test_the_route_keeps_no_pool_alive() -> None:
     queue.alloc_device(4096, pool).free()
     before = queue.long_ways
     queue.alloc_device(4096, pool).free()
-    assert queue.long_ways == before
+    assert (queue.long_ways == before) is DOES_AT_ONCE
     gone = weakref.ref(pool)
     del pool
     assert gone() is None

@@ -80,6 +80,17 @@ static bool remember(queue_front *queue, route *way, PyObject *pool, bool is_nam
     return true;
 }
 
+static bool leads_to(PyObject *reference, const PyObject *object) {
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *found = NULL;
+    bool is_it = PyWeakref_GetRef(reference, &found) == 1 && found == object;
+    Py_XDECREF(found);
+    return is_it;
+#else
+    return PyWeakref_GET_OBJECT(reference) == object;
+#endif
+}
+
 // The pool that serves a call, as a new reference; NULL, without an error, where the reference has
 // to look at it.
 static PyObject *pool_for(queue_front *queue, route *way, PyObject *named) {
@@ -89,7 +100,7 @@ static PyObject *pool_for(queue_front *queue, route *way, PyObject *named) {
         PyErr_Clear();
         return NULL;
     }
-    bool is_known = way->pool != NULL && PyWeakref_GET_OBJECT(way->pool) == pool;
+    bool is_known = way->pool != NULL && leads_to(way->pool, pool);
     if (!is_known && !remember(queue, way, pool, is_named)) {
         Py_CLEAR(pool);
     }

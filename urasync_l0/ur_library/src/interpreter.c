@@ -20,6 +20,14 @@
 #define TEXT_OF(argument) #argument
 #define TEXT(argument) TEXT_OF(argument)
 #define PYTHON_VERSION TEXT(PY_MAJOR_VERSION) "." TEXT(PY_MINOR_VERSION)
+/* Objects are laid out differently without the interpreter's lock, so it is another Python. */
+#ifdef Py_GIL_DISABLED
+enum { FREE_THREADED = 1 };
+#define PYTHON_BUILD PYTHON_VERSION "t"
+#else
+enum { FREE_THREADED = 0 };
+#define PYTHON_BUILD PYTHON_VERSION
+#endif
 
 /*
  * Both adapter libraries may be in one process, each with a copy of this code, and only one may
@@ -45,7 +53,7 @@ const char *library_path(void) {
 
 /* Write the path of the environment's Python, or an empty string. */
 static void find_python(char *path, size_t size) {
-    static const char *const names[] = {"python" PYTHON_VERSION, "python3"};
+    static const char *const names[] = {"python" PYTHON_BUILD, "python3"};
     char place[PATH_MAX], *end;
     snprintf(place, sizeof(place), "%s", library_path());
     end = strstr(place, "/site-packages/urasync_l0/");
@@ -80,7 +88,7 @@ static bool start_interpreter(void) {
     find_python(python, sizeof(python));
     if (python[0] == '\0') {
         write_formatted(LEVEL_ERROR,
-                        "no Python " PYTHON_VERSION " was found where this library is installed, "
+                        "no Python " PYTHON_BUILD " was found where this library is installed, "
                         "nor the one that built it, %s",
                         URASYNC_BUILT_BY);
         return false;
@@ -104,6 +112,11 @@ static bool start_interpreter(void) {
     return true;
 }
 
+static bool is_built_for(const char *version) {
+    return strncmp(version, PYTHON_VERSION ".", strlen(PYTHON_VERSION ".")) == 0 &&
+           (strstr(version, "free-threading build") != NULL) == FREE_THREADED;
+}
+
 bool have_interpreter(void) {
     bool is_running;
     pthread_mutex_lock(&urasync_l0_interpreter_lock);
@@ -112,10 +125,9 @@ bool have_interpreter(void) {
     else
         is_running = start_interpreter();
     pthread_mutex_unlock(&urasync_l0_interpreter_lock);
-    if (is_running &&
-        strncmp(Py_GetVersion(), PYTHON_VERSION ".", strlen(PYTHON_VERSION ".")) != 0) {
+    if (is_running && !is_built_for(Py_GetVersion())) {
         write_formatted(LEVEL_ERROR,
-                        "the program runs Python %.8s; this library was built for " PYTHON_VERSION,
+                        "the program runs Python %.40s; this library was built for " PYTHON_BUILD,
                         Py_GetVersion());
         return false;
     }
