@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
+from urasync_l0.calls_under_way import CallsUnderWay
 from urasync_l0.enums import QueueFlag
 from urasync_l0.event_source import (
     PATIENCE_NS,
@@ -76,7 +77,7 @@ class CommandList(ABC):
         self._is_profiling = bool(native.flags & QueueFlag.PROFILING_ENABLE)
         self._is_destroyed = False
         self._close_lock = threading.Lock()
-        self._waiting = 0
+        self._waits = CallsUnderWay()
         self._can_synchronize = loader.has("zeCommandListHostSynchronize")
         self.order = context.domain.add_queue(self)
         self._kept = KeptObjects(self.order)
@@ -307,13 +308,18 @@ class CommandList(ABC):
             # A number of its own, so that a free during the wait is not taken for complete.
             order.advance()
             mark = order.mark_here()
-            self._waiting += 1
+            self._waits.begin()
         try:
             with self.context.loss:
-                return mark if ze_list.host_synchronize(self.handle, timeout_ns) else None
+                done = ze_list.host_synchronize(self.handle, timeout_ns, self._is_known_complete)
+                return mark if done else None
         finally:
-            with order.lock:
-                self._waiting -= 1
+            self._waits.end()
+
+    def _is_known_complete(self) -> bool:
+        """Never; but a wait for a list of a lost device ends."""
+        self.context.loss.require_none()
+        return False
 
     def _wait_for_the_end(self, timeout_ns: int) -> Mark | None:
         """As `_wait_for_all`, for a list that is to close: an earlier attempt's marker will do.
@@ -371,9 +377,14 @@ class CommandList(ABC):
                 mark = None
             if mark is None and not context.lost:
                 return False
-            context.see_signals(self.device, order)
+            # Nobody may be inside the driver with the list, or with an event that refers to it.
+            if not (
+                context.see_signals(self.device, order, timeout_ns)
+                and self._waits.have_ended(timeout_ns)
+            ):
+                return False
             with order.lock:
-                if mark is None or (order.sequence == mark.number and not self._waiting):
+                if self._waits.have_ended(0) and (mark is None or order.sequence == mark.number):
                     self.is_lost = mark is None
                     try:
                         self.native.give_back(context)

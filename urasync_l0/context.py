@@ -422,8 +422,12 @@ class Context(QueueContext, UsmContext, PeerContext):
     def close(self, timeout_ns: int | None = None) -> bool:
         """Complete all queues and give everything back, also what is still allocated. Idempotent.
 
-        Tells False when ``timeout_ns`` nanoseconds were not enough for a queue; the queues that
-        were complete are closed then, and the context can be closed again. None waits for ever.
+        Other threads' calls that are under way come to their end first; later ones raise
+        InvalidContextError, as does a wait for somebody else's event that has not happened.
+
+        Tells False when ``timeout_ns`` nanoseconds were not enough for a queue or such a call; the
+        queues that were complete are closed then, and the context can be closed again. None waits
+        for ever.
         """
         closed = self.native.close(checked_timeout(timeout_ns))
         if closed:

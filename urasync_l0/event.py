@@ -185,10 +185,10 @@ class PoolEvents(EventSource):
         if head is not None and not head.mark.is_complete() and head.wait(PATIENCE_NS):
             head.mark.order.domain.complete(head.mark)
 
-    def see_signals(self, order: QueueOrder) -> None:
+    def see_signals(self, order: QueueOrder, timeout_ns: int) -> bool:
         """As for every source; and no reset is under way while the list is destroyed."""
         with self._recycling:
-            super().see_signals(order)
+            return super().see_signals(order, timeout_ns)
 
     def close(self) -> None:
         """Destroy the events and their pools; the context ends and no queue is left."""

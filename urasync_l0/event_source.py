@@ -15,10 +15,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 
-from urasync_l0.device_loss import DeviceLoss
+from urasync_l0.calls_under_way import CallsUnderWay
+from urasync_l0.device_loss import CLOSED, DeviceLoss
 from urasync_l0.pool import Mark, QueueOrder
-from urasync_l0.result import DeviceLostError, UrError
+from urasync_l0.result import DeviceLostError, InvalidContextError, UrError
 from urasync_l0.ze import event as ze_event
+from urasync_l0.ze.event import KernelTimestamp
 from urasync_l0.ze.handles import ContextHandle, DeviceHandle, EventHandle, EventPoolHandle
 
 SLOTS = 64
@@ -52,7 +54,13 @@ class NativeEvent:
     goes back to its source when the last of them releases it.
     """
 
-    __slots__ = ("_holders", "first", "handle", "is_new", "is_unseen", "mark", "queued", "source")
+    __slots__ = (
+        *("_holders", "asks", "first", "handle", "is_new", "is_unseen", "mark", "queued"),
+        "source",
+    )
+
+    asks: CallsUnderWay
+    """Those who are just asking the driver about the event."""
 
     mark: Mark
     """Where the signal stands; set when it is appended."""
@@ -66,6 +74,7 @@ class NativeEvent:
     def __init__(self, source: EventSource, handle: EventHandle) -> None:
         self.source = source
         self.handle = handle
+        self.asks = CallsUnderWay()
         self.is_new = True
         self.is_unseen = False
         self.first = None
@@ -78,13 +87,16 @@ class NativeEvent:
         self._holders = 1
         return self
 
-    def see_signal_of(self, order: QueueOrder) -> None:
+    def see_signal_of(self, order: QueueOrder, timeout_ns: int) -> bool:
         """Ask for the signal if it is the queue's; `EventSource.see_signals` says why."""
         mark = getattr(self, "mark", None)  # there is none before the first signal
         if mark is not None and mark.order is order:
+            if not self.asks.have_ended(timeout_ns):
+                return False
             self.is_unseen = True
-            with suppress(DeviceLostError):  # nothing is seen then
-                self.is_unseen = not self.query()
+            with suppress(DeviceLostError), self.source.loss:  # nothing is seen then
+                self.is_unseen = not ze_event.query_status(self.handle)
+        return True
 
     def hold(self) -> bool:
         """Keep the event from serving another signal until `release`; False if nobody holds it."""
@@ -101,20 +113,55 @@ class NativeEvent:
             return not self._holders
 
     def query(self) -> bool:
-        """Ask the driver once whether the signal has happened."""
+        """Tell whether the signal has happened; asks the driver once, if it is not known."""
+        asks = self.asks
+        asks.begin()
         try:
-            return ze_event.query_status(self.handle)
+            return self._is_known() or ze_event.query_status(self.handle)
         except DeviceLostError as error:
             self.source.loss.report(error)
             raise
+        finally:
+            asks.end()
 
     def wait(self, timeout_ns: int) -> bool:
         """Block until the signal, or for ``timeout_ns`` nanoseconds; tell whether it happened."""
+        asks = self.asks
+        asks.begin()
         try:
-            return ze_event.host_synchronize(self.handle, timeout_ns)
+            return self._is_known() or ze_event.host_synchronize(
+                self.handle, timeout_ns, self._is_known
+            )
         except DeviceLostError as error:
             self.source.loss.report(error)
             raise
+        finally:
+            asks.end()
+
+    def times(self) -> KernelTimestamp:
+        """The time stamps of the event, which has happened.
+
+        Raises
+        ------
+        InvalidContextError
+            If the context closes.
+        """
+        self.asks.begin()
+        try:
+            self.source.require_open()
+            with self.source.loss:
+                return ze_event.query_kernel_timestamp(self.handle)
+        finally:
+            self.asks.end()
+
+    def _is_known(self) -> bool:
+        """Whether it is known that the signal has happened. The driver must not be asked then: the
+        signal's list may just be destroyed."""
+        if self.mark.is_complete():
+            return True
+        self.source.require_open()
+        self.source.loss.require_none()
+        return False
 
     def release(self) -> None:
         """Hold it no longer; the last one gives it back to its source."""
@@ -150,10 +197,13 @@ class EventSource(ABC):
     ----------
     loss
         Learns from the calls whether a device is lost.
+    is_closing
+        Whether the driver is not asked about the events any more: the context ends.
     """
 
     def __init__(self, loss: DeviceLoss) -> None:
         self.loss = loss
+        self.is_closing = False
         self.lock = threading.Lock()
         self._ready: list[NativeEvent] = []
         self._all: set[NativeEvent] = set()
@@ -165,7 +215,7 @@ class EventSource(ABC):
         except IndexError:
             with self.loss:
                 event = self._create()
-            self._all.add(event)
+                self._all.add(event)
             return event
 
     def put_back(self, event: NativeEvent) -> None:
@@ -204,15 +254,31 @@ class EventSource(ABC):
     def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
         """Note that command ``number`` of another queue waits for the event's signal."""
 
-    def see_signals(self, order: QueueOrder) -> None:
+    def require_open(self) -> None:
+        """Raise InvalidContextError if the driver is not asked about the events any more."""
+        if self.is_closing:
+            raise InvalidContextError(CLOSED)
+
+    def see_signals(self, order: QueueOrder, timeout_ns: int) -> bool:
         """Let the driver see the signals of a queue that is complete, before its list is destroyed.
 
         Intel's driver keeps in an event the list that signals it, until it has seen the signal; a
         reset, and the first look at the signal, write to that list. An event whose signal it does
         not even see now, as without hardware, is not reset or looked at any more.
+
+        Waits until no other thread is just being told of one of the signals, each at most
+        ``timeout_ns`` nanoseconds; tells False when that was not enough. That the queue is
+        complete, or its device lost, is known already, so nobody else asks from now on.
         """
-        for event in tuple(self._all):
-            event.see_signal_of(order)
+        return all(event.see_signal_of(order, timeout_ns) for event in tuple(self._all))
+
+    def end_asks(self, timeout_ns: int) -> bool:
+        """Never ask the driver about the events again, and wait until no other thread does.
+
+        Tells False when ``timeout_ns`` nanoseconds were not enough.
+        """
+        self.is_closing = True
+        return all(event.asks.have_ended(timeout_ns) for event in tuple(self._all))
 
     def recycle(self) -> None:  # noqa: B027  most sources have nothing to do
         """Make events ready again whose time has come. A little work; the caller holds no lock."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from urasync_l0.calls_under_way import CallsUnderWay
 from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.event_source import EventSource, NativeEvent
 from urasync_l0.pool import OrderDomain, QueueOrder
@@ -26,6 +27,7 @@ class ForeignEvent(NativeEvent):
         self, source: ForeignEvents, handle: EventHandle, order: QueueOrder, is_owned: bool
     ) -> None:
         super().__init__(source, handle)
+        self.asks = source.asks
         self.is_owned = is_owned
         self.waiters: dict[QueueOrder, int] = {}
         with order.lock:
@@ -38,10 +40,16 @@ class ForeignEvents(EventSource):
 
     Those that it owns are destroyed when they are released, have happened, and every queue that
     waits for them is known to have passed the wait; what is left by then goes with the context.
+
+    Attributes
+    ----------
+    asks
+        Those who are just asking the driver about any of them, also about one that is not owned.
     """
 
     def __init__(self, domain: OrderDomain, loss: DeviceLoss) -> None:
         super().__init__(loss)
+        self.asks = CallsUnderWay()
         self._domain = domain
         self._released: list[ForeignEvent] = []
 
@@ -70,6 +78,11 @@ class ForeignEvents(EventSource):
         assert isinstance(event, ForeignEvent)
         if event.is_owned:
             self._released.append(event)
+
+    def end_asks(self, timeout_ns: int) -> bool:
+        """As for every source, of all events that the context ever adopted."""
+        self.is_closing = True
+        return self.asks.have_ended(timeout_ns)
 
     def recycle(self) -> None:
         """Destroy what can go."""

@@ -21,7 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from urasync_l0.device import Device
-from urasync_l0.device_loss import DeviceLoss
+from urasync_l0.device_loss import CLOSED, DeviceLoss
 from urasync_l0.event_source import observe
 from urasync_l0.event_watcher import EventWatcher
 from urasync_l0.foreign_event import ForeignEvents
@@ -131,6 +131,7 @@ class NativeContext:
         self.finalizers: dict[int, Finalizer] = {}
         self.is_closed = False
         self._is_released = False
+        self._closing = threading.RLock()
         self._process = os.getpid()
         loss.tell = self._stop
 
@@ -173,10 +174,12 @@ class NativeContext:
         for source in self._sources_of(device):
             source.recycle()
 
-    def see_signals(self, device: Device, order: QueueOrder) -> None:
-        """Let the driver see the signals of a device's queue before its list is destroyed."""
-        for source in self._sources_of(device):
-            source.see_signals(order)
+    def see_signals(self, device: Device, order: QueueOrder, timeout_ns: int) -> bool:
+        """Let the driver see the signals of a device's queue before its list is destroyed.
+
+        Tells False when another thread did not return from the driver in ``timeout_ns``.
+        """
+        return all(source.see_signals(order, timeout_ns) for source in self._sources_of(device))
 
     def _sources_of(self, device: Device) -> Iterator[EventSource]:
         """The sources of a device's events, of those that were ever asked for any."""
@@ -187,7 +190,7 @@ class NativeContext:
 
     def find_event(self, event: EventHandle) -> NativeEvent | None:
         """What stands for a native event here, if the context is to destroy it."""
-        for source in (*list(self._events.values()), self.foreign_events):
+        for source in self._event_sources():
             found = source.find(event)
             if found is not None:
                 return found
@@ -195,7 +198,7 @@ class NativeContext:
 
     def close_events(self) -> None:
         """Destroy every event; the context ends and no queue is left."""
-        for source in (*self._events.values(), self.foreign_events):
+        for source in self._event_sources():
             source.close()
 
     # -- what is not the usual case ----------------------------------------------------------------
@@ -213,15 +216,10 @@ class NativeContext:
             In a process forked from the one that made the context.
         """
         if self.is_closed:
-            raise InvalidContextError("The context is closed.")
+            raise InvalidContextError(CLOSED)
         if self._process != os.getpid():
             raise UninitializedError(FORKED)
-        if self.lost is not None:
-            raise DeviceLostError(
-                "A device of the context was lost in an earlier call, so the context can only be "
-                f"closed. The first report: {self.lost}",
-                function=self.lost.function,
-            )
+        self.loss.require_none()
         self.run_finalizers()
 
     def run_finalizers(self) -> bool:
@@ -323,21 +321,47 @@ class NativeContext:
     def close(self, timeout_ns: int) -> bool:
         """Complete the queues and give everything back; idempotent.
 
+        Calls of other threads that are under way come to their end first; later ones are refused.
         Tells False, with nothing but finished queues given back, when ``timeout_ns`` nanoseconds
-        were not enough for a queue; the context can then be closed again.
+        were not enough for a queue, or for such a call; the context can then be closed again.
         """
-        if self._is_released:
-            return True
         if self._process != os.getpid():
             self.is_closed = self._is_released = True
             return True
+        if not self._closing.acquire(timeout=min(timeout_ns / 1e9, threading.TIMEOUT_MAX)):
+            return False  # another thread is at it
+        try:
+            return self._is_released or self._close(timeout_ns)
+        finally:
+            self._closing.release()
+
+    def _close_lists(self, timeout_ns: int) -> bool:
+        return all(command_list.close(timeout_ns) for command_list in list(self.lists.values()))
+
+    def _end_calls(self, timeout_ns: int) -> bool:
+        """Wait until no other thread is inside the driver, or gets or gives back memory.
+
+        A queue that another thread was just making is closed as well.
+        """
+        return (
+            self.registry.stop(timeout_ns)
+            and self.loss.end_calls(timeout_ns)
+            and self._close_lists(timeout_ns)
+            and all(source.end_asks(timeout_ns) for source in self._event_sources())
+        )
+
+    def _event_sources(self) -> list[EventSource]:
+        return [*list(self._events.values()), self.foreign_events]
+
+    def _close(self, timeout_ns: int) -> bool:
         self.run_finalizers()
-        for command_list in list(self.lists.values()):
-            if not command_list.close(timeout_ns):
-                return False
+        if not self._close_lists(timeout_ns):
+            return False
         self.is_closed = True
         self._stop()
         self.watcher.close()
+        if not self._end_calls(timeout_ns):
+            return False
         self.postponed.clear()
         for finalizer in reversed(list(self.finalizers.values())):
             finalizer.close(self)
@@ -354,6 +378,7 @@ class NativeContext:
                 with suppress(UrError):
                     step()
         self._is_released = True
+        self.loss.refuse_calls()
         return True
 
     def _give_handle_back(self) -> None:

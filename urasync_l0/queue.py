@@ -162,7 +162,8 @@ class Queue(TransferQueue):
         """Complete the queue and give it back; what it freed becomes idle. Idempotent.
 
         Allocations of the queue stay valid. Tells False, with the queue open as before, when
-        ``timeout_ns`` nanoseconds were not enough; None waits for ever.
+        ``timeout_ns`` nanoseconds were not enough, also for threads that are just being told by the
+        driver how far it is; None waits for ever.
         """
         closed = self.command_list.close(timeout_ns)
         if closed:

@@ -91,13 +91,14 @@ class QueueContext(ABC):
             If events with time stamps are asked for and the driver has none.
         """
         chosen = self._open(device)
-        native = create_native_list(self.native, chosen, checked_flags(flags), index)
-        try:
-            return self._queue(native)
-        except BaseException:
-            with suppress(UrError):  # what failed first matters more
-                native.give_back(self.native)
-            raise
+        with self.native.loss:  # as one call: a context that ends meanwhile closes the queue
+            native = create_native_list(self.native, chosen, checked_flags(flags), index)
+            try:
+                return self._queue(native)
+            except BaseException:
+                with suppress(UrError):  # what failed first matters more
+                    native.give_back(self.native)
+                raise
 
     def create_queue_with_native_handle(
         self,
@@ -138,16 +139,15 @@ class QueueContext(ABC):
         if self.native.attention:
             self.native.attend()
         chosen_flags = checked_flags(flags)
-        with self.native.loss:
+        with self.native.loss:  # as one call
             chosen = self._device_of(native, None if device is None else self.member(device))
-        adopted = adopt_native_list(self.native, chosen, native, chosen_flags, is_owned)
-        try:
-            with self.native.loss:
+            adopted = adopt_native_list(self.native, chosen, native, chosen_flags, is_owned)
+            try:
                 self._require_immediate(native)
-            return self._queue(adopted)
-        except BaseException:
-            adopted.abandon()
-            raise
+                return self._queue(adopted)
+            except BaseException:
+                adopted.abandon()
+                raise
 
     def _require_immediate(self, native: CommandListHandle) -> None:
         if loader.has("zeCommandListIsImmediate") and not ze_list.is_immediate(native):

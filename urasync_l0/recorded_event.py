@@ -21,7 +21,6 @@ from urasync_l0.result import (
     UnsupportedEnumerationError,
 )
 from urasync_l0.timeout import checked_timeout
-from urasync_l0.ze import event as ze_event
 from urasync_l0.ze.handles import EventHandle
 
 if TYPE_CHECKING:
@@ -213,11 +212,10 @@ class Event:
                 raise ProfilingInfoNotAvailableError(f"{self!r} has no times yet.")
             if self._context.attention:
                 self._context.attend()
-            with self._context.loss:
-                last = ze_event.query_kernel_timestamp(native.handle)
-                first = native.first
-                begun = last if first is None else ze_event.query_kernel_timestamp(first.handle)
-                profile = EventProfile.of(queue.device.clock, native.queued, begun, last)
+            last = native.times()
+            first = native.first
+            begun = last if first is None else first.times()
+            profile = EventProfile.of(queue.device.clock, native.queued, begun, last)
             if self.command is Command.TIMESTAMP_RECORDING_EXP:  # one moment
                 return replace(profile, start=profile.end)
             return profile
@@ -280,6 +278,8 @@ class Event:
             If the time-out is negative or has more than 64 bits.
         DeviceLostError
             If the device is lost; nothing waits for it then.
+        InvalidContextError
+            If the context is closed meanwhile, and it is somebody else's event.
         """
         return self._observe(checked_timeout(timeout_ns))
 

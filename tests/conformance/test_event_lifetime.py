@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How long native events live: failed calls leave none, and users keep theirs from being reused."""
 
-import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -11,6 +10,7 @@ import pytest
 
 from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.gates import hold
+from tests.helpers.threads import InThread, Pause
 from tests.helpers.usm import MIB, TIMEOUT_NS, alloc, finish
 from urasync_l0 import Context, Event, InvalidValueError, Queue, UrError, UsmType
 from urasync_l0.event_source import SLOTS, NativeEvent
@@ -73,52 +73,6 @@ def test_failed_calls_leave_no_event(
         finish(queue)
         del result, events
         assert context.close(TIMEOUT_NS)
-
-
-class Pause:
-    """Holds the first thread, but the test's own, that calls something, until it is let go."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
-        self.reached = threading.Event()
-        self._go_on = threading.Event()
-        call = getattr(module, name)
-        test = threading.current_thread()
-
-        def paused(*arguments: Any) -> Any:
-            # A queue that closes makes such calls as well.
-            if threading.current_thread() is not test and not self.reached.is_set():
-                self.reached.set()
-                assert self._go_on.wait(TIMEOUT_NS / 1e9)
-            return call(*arguments)
-
-        monkeypatch.setattr(module, name, paused)
-
-    def release(self) -> None:
-        self._go_on.set()
-
-
-class InThread(threading.Thread):
-    """A call in a thread of its own; `result` waits for it and returns what it returned."""
-
-    def __init__(self, call: Callable[[], object]) -> None:
-        super().__init__(daemon=True)
-        self._call = call
-        self._result: object = None
-        self._error: BaseException | None = None
-        self.start()
-
-    def run(self) -> None:
-        try:
-            self._result = self._call()
-        except BaseException as error:
-            self._error = error
-
-    def result(self) -> object:
-        self.join(TIMEOUT_NS / 1e9)
-        assert not self.is_alive(), "the call does not return"
-        if self._error is not None:
-            raise self._error
-        return self._result
 
 
 WAITERS: dict[str, tuple[Any, str, Callable[[Queue, Event], object]]] = {

@@ -341,14 +341,26 @@ class Pool(PoolFront):
         with self.lock:
             self.note_completion()
             busy = any(heap.used_bytes or heap.pending_bytes for heap in self.sources)
-            if busy or self.reserve.under_way:
+            if busy or not self.reserve.under_way.is_none:
                 return
             self.reserve.set_aside(self._heaps_and_sources())
         self.reserve.give_back_aside()
         self.registry.remove(self)
 
+    def stop(self, timeout_ns: int) -> bool:
+        """Refuse new allocations, and wait until no other thread is just getting or giving back
+        driver memory; False when ``timeout_ns`` nanoseconds were not enough. The context ends."""
+        with self.lock:
+            self.is_closed = True
+        return self.reserve.under_way.have_ended(timeout_ns)
+
     def abandon(self) -> None:
-        """Give everything back, also what is in use: the context ends, and all queues are idle."""
+        """Give everything back, also what is in use: the context ends, and all queues are idle.
+
+        The pool was stopped. A thread that then found it closed and unused may be just doing the
+        same; its calls are refused by now, or on their way back.
+        """
+        self.reserve.under_way.have_ended(INFINITE_NS)
         with self.lock:
             self.is_closed = self._is_abandoned = True
             self.tally.used = self.tally.requested = 0

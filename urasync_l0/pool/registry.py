@@ -128,6 +128,13 @@ class PoolRegistry(RegistryFields):
         """Return the pools, ``first`` before the others."""
         return [first, *(pool for pool in self.pools() if pool is not first)]
 
+    def stop(self, timeout_ns: int) -> bool:
+        """Let all pools refuse new allocations, and wait for what other threads have under way.
+
+        Tells False when ``timeout_ns`` nanoseconds were not enough for a pool.
+        """
+        return all(pool.stop(timeout_ns) for pool in self.pools())
+
     def close(self) -> None:
         """Give all memory back, also what is in use: the context ends, and all queues are idle.
 

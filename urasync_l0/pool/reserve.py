@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import Enum
 
+from urasync_l0.calls_under_way import CallsUnderWay
 from urasync_l0.pool.block import GRANULE, Block, BlockState, Undo
 from urasync_l0.pool.driver_memory import VirtualMemory
 from urasync_l0.pool.growth import (
@@ -51,7 +52,7 @@ class Reserve:
     ``held`` counts the memory that is the pool's, ``high`` its peak; ``growing`` is what threads
     are just asking the driver for, so that together they respect the
     pool's ``limit`` (0 is none);
-    ``under_way`` counts growths and releases between their two sections of the lock. Shares the
+    ``under_way`` are growths and releases between their two sections of the lock. Shares the
     pool's lock: methods take it around their bookkeeping, and call the driver without it.
     """
 
@@ -62,7 +63,7 @@ class Reserve:
         self.held = 0
         self.high = 0
         self.growing = 0
-        self.under_way = 0
+        self.under_way = CallsUnderWay()
         self.resets = 0
         self._aside: list[tuple[HeapSource, Segment]] = []
 
@@ -112,14 +113,14 @@ class Reserve:
                     growth.abandon()
                     return Refusal.LIMIT
                 self.growing += growth.fresh_bytes
-                self.under_way += 1
+                self.under_way.begin()
             try:
                 growth.carry_out()
             except BaseException as error:
                 with self._lock:
                     self.growing -= growth.fresh_bytes
-                    self.under_way -= 1
                     self.held -= growth.abandon()
+                    self.under_way.end()
                 if isinstance(error, UrError) and error.code in OUT_OF_MEMORY:
                     return Refusal.DRIVER
                 raise
@@ -129,7 +130,6 @@ class Reserve:
                         undo.reserved_high = self.high
                     undo.grown += growth.fresh_bytes
                 self.growing -= growth.fresh_bytes
-                self.under_way -= 1
                 self.held += growth.fresh_bytes
                 self.high = max(self.high, self.held)
                 self._counts["growths"] += 1
@@ -139,6 +139,7 @@ class Reserve:
                 growth.settle()
                 if undo is not None:
                     undo.segments += len(heap.segments) - segments
+                self.under_way.end()
                 block = take()
             if block is not None:
                 return block
@@ -165,7 +166,7 @@ class Reserve:
                 taken = len(pages) * source.step + sum(segment.size for segment in segments)
                 self.held -= taken
                 self.growing += taken  # what the driver does not take comes back, within the limit
-                self.under_way += 1
+                self.under_way.begin()
             failed, error = _give_back(source, pages, segments)
             failure = failure or error
             with self._lock:
@@ -178,7 +179,7 @@ class Reserve:
                 self.growing -= taken
                 self.held += kept
                 self.high = max(self.high, self.held)
-                self.under_way -= 1
+                self.under_way.end()
                 self._counts["driver_frees"] += len(pages) - len(failed[0])
                 self._counts["driver_frees"] += len(segments) - len(failed[1])
             gone += taken - kept
@@ -230,6 +231,7 @@ class Reserve:
         raised when everything had its turn.
         """
         with self._lock:
+            self.under_way.begin()
             going = self._aside
             self._aside = []
             self.held = 0
@@ -243,6 +245,7 @@ class Reserve:
                     self._aside.append((source, segment))
                     pages = len(segment.pages) * source.step
                     self.held += segment.size if source.virtual is None else pages
+        self.under_way.end()
         if failure is not None:
             raise failure
 

@@ -6,7 +6,7 @@ optional everywhere; a wait array makes a command wait for all its events first.
 be used by two threads at a time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import NewType
 
@@ -291,13 +291,19 @@ def append_write_global_timestamp(
         check(code, "zeCommandListAppendWriteGlobalTimestamp", detail)
 
 
-def host_synchronize(command_list: CommandListHandle, timeout_ns: int = INFINITE) -> bool:
+def host_synchronize(
+    command_list: CommandListHandle,
+    timeout_ns: int = INFINITE,
+    is_known: Callable[[], bool] = lambda: False,
+) -> bool:
     """Wait until all commands of the list are complete.
 
     Parameters
     ----------
     timeout_ns
         Nanoseconds to wait at most; 0 only asks.
+    is_known
+        Looked at between the calls of a long wait: whether they are complete anyway.
 
     Returns
     -------
@@ -310,4 +316,4 @@ def host_synchronize(command_list: CommandListHandle, timeout_ns: int = INFINITE
         If the loader has no zeCommandListHostSynchronize; signal an event and wait for it instead.
     """
     name = "zeCommandListHostSynchronize"
-    return wait_for(lib.zeCommandListHostSynchronize, name, command_list, timeout_ns)
+    return wait_for(lib.zeCommandListHostSynchronize, name, command_list, timeout_ns, is_known)

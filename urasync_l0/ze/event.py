@@ -5,7 +5,7 @@ An event of a pool is signalled once and then stays so until reset. A counter-ba
 reset: each append that signals it in an in-order list gives it a new meaning.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from urasync_l0.result import ProfilingInfoNotAvailableError
@@ -153,9 +153,15 @@ def query_status(event: EventHandle) -> bool:
     return False
 
 
-def host_synchronize(event: EventHandle, timeout_ns: int) -> bool:
-    """Wait for an event at most timeout_ns nanoseconds; True when it is signalled."""
-    return wait_for(lib.zeEventHostSynchronize, "zeEventHostSynchronize", event, timeout_ns)
+def host_synchronize(
+    event: EventHandle, timeout_ns: int, is_known: Callable[[], bool] = lambda: False
+) -> bool:
+    """Wait for an event at most timeout_ns nanoseconds; True when it is signalled.
+
+    ``is_known`` is looked at between the calls of a long wait: whether it is signalled anyway.
+    """
+    name = "zeEventHostSynchronize"
+    return wait_for(lib.zeEventHostSynchronize, name, event, timeout_ns, is_known)
 
 
 def query_kernel_timestamp(event: EventHandle) -> KernelTimestamp:
