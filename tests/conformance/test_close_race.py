@@ -4,6 +4,7 @@
 Whoever destroys waits for the other thread, and for no longer than its time-out.
 """
 
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.gates import hold
 from tests.helpers.threads import InThread, Pause
 from tests.helpers.usm import MIB, TIMEOUT_NS, finish
@@ -20,8 +22,9 @@ from urasync_l0 import (
     InvalidValueError,
     Queue,
 )
+from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.enums import QueueFlag
-from urasync_l0.event_source import observe
+from urasync_l0.event_source import NativeEvent, observe
 from urasync_l0.result import InvalidContextError
 from urasync_l0.software_driver.controls import Controls
 from urasync_l0.ze import command_list as ze_list
@@ -115,19 +118,37 @@ def test_a_close_goes_on_when_the_call_is_back(
     assert asking.result() is True
 
 
-def test_times_of_an_event(
-    controls: Controls, monkeypatch: pytest.MonkeyPatch, context: Context
+def test_nobody_asks_about_a_list_that_is_gone(
+    controls: Controls, monkeypatch: pytest.MonkeyPatch, queue: Queue
 ) -> None:
-    """The native event is there until its time stamps are read."""
+    """Who looked before the end, and asks after it, is answered without the driver."""
+    event = queue.record()
+    complete(controls, queue)
+    pause = Pause(monkeypatch, NativeEvent, "hold")
+    thread = InThread(event.is_complete)
+    assert pause.reached.wait(SECONDS)
+    assert queue.close(TIMEOUT_NS)
+    with LevelZeroCalls() as calls:
+        pause.release()
+        assert thread.result() is True
+    assert calls.total == 0
+
+
+@pytest.mark.parametrize("end", ["queue", "context"])
+def test_times_of_an_event(
+    controls: Controls, monkeypatch: pytest.MonkeyPatch, context: Context, end: str
+) -> None:
+    """The native event, and the list that signalled it, are there until its stamps are read."""
     queue = context.create_queue(flags=QueueFlag.PROFILING_ENABLE)
     event = queue.record()
     finish(queue)
     pause = Pause(monkeypatch, ze_event, "query_kernel_timestamp")
     thread = InThread(event.profile)
     assert pause.reached.wait(SECONDS)
+    close: Callable[[int], bool] = queue.close if end == "queue" else context.close
     events = controls.live_objects()["event"]
-    assert not context.close(20_000_000)
-    assert controls.live_objects()["event"] == events
+    assert not close(20_000_000)
+    assert controls.live_objects()["event"] >= events
     pause.release()
     thread.result()
     assert context.close(TIMEOUT_NS)
@@ -262,6 +283,28 @@ def test_a_queue_that_is_made_while_the_context_ends(
     assert context.close(TIMEOUT_NS)
     with pytest.raises(InvalidContextError):
         context.create_queue()
+
+
+def test_a_queue_that_a_close_finds_late(
+    controls: Controls, monkeypatch: pytest.MonkeyPatch, context: Context
+) -> None:
+    """One close is enough: it waits for the call that makes the queue."""
+    pause = Pause(monkeypatch, ze_list, "create_immediate")
+    making = InThread(context.create_queue)
+    assert pause.reached.wait(SECONDS)
+    waits = threading.Event()
+    end_calls = DeviceLoss.end_calls
+
+    def noted(loss: DeviceLoss, timeout_ns: int) -> bool:
+        waits.set()
+        return end_calls(loss, timeout_ns)
+
+    monkeypatch.setattr(DeviceLoss, "end_calls", noted)
+    closing = InThread(partial(context.close, TIMEOUT_NS))
+    assert waits.wait(SECONDS)
+    pause.release()
+    ended(making)
+    assert closing.result() is True
 
 
 def ended(thread: InThread) -> None:
