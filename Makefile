@@ -14,6 +14,7 @@ RUNTIME := $(VENV)/.runtime-packages
 DEVELOPMENT := $(VENV)/.development-packages
 DOCUMENTATION := $(VENV)/.documentation-packages
 BUILT := $(VENV)/.built
+KERNELS := .cache/kernels
 
 # What the compiled parts are made from.
 SOURCES := pyproject.toml setup.py ze_build.py ur_library_build.py \
@@ -32,10 +33,11 @@ TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmar
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo build test lint docs test-driver sanitize test-kernels test-new-headers test-wheel test-intel bench-intel test-free-threaded test-ur-loader test-sycl bench soak fuzz clean system-packages
+.PHONY: help demo demo-kernels build test lint docs test-driver sanitize test-kernels test-new-headers test-wheel test-intel bench-intel test-free-threaded test-ur-loader test-sycl bench soak fuzz clean system-packages
 
 help:
 	@echo 'make demo              build, then replay the recorded traces on the software driver'
+	@echo 'make demo-kernels      the same, with an OpenCL runtime of PyPI to look at bytes with kernels (a large download)'
 	@echo 'make build             build the package in place'
 	@echo 'make test              all tests in Python, in parallel; PYTEST_FLAGS adds options'
 	@echo 'make test-driver       the C tests of the software driver'
@@ -58,6 +60,12 @@ help:
 
 demo: $(BUILT)
 	$(VENV_PYTHON) -m benchmarks.demo
+
+# With the OpenCL runtime that `make test-kernels` has fetched, if it has.
+demo: export URASYNC_L0_OPENCL ?= $(wildcard $(abspath $(KERNELS)/lib/libintelocl.so))
+
+demo-kernels: $(KERNELS)/lib/libintelocl.so
+	$(MAKE) demo
 
 build: $(BUILT)
 
@@ -111,8 +119,6 @@ test-ur-loader: $(BUILT) $(DEVELOPMENT) $(UR_LOADER)/lib/libur_loader.so
 		$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS) tests/ur_library
 
 # The OpenCL runtime that compiles programs for the software driver.
-KERNELS := .cache/kernels
-
 $(KERNELS)/lib/libintelocl.so: | $(VENV_PYTHON)
 	$(PYTHON) -m venv $(KERNELS)
 	$(KERNELS)/bin/python -m pip install --quiet intel-opencl-rt intel-cmplr-lib-rt
@@ -121,7 +127,8 @@ test-kernels: export URASYNC_L0_OPENCL = $(abspath $(KERNELS)/lib/libintelocl.so
 test-kernels: $(BUILT) $(DEVELOPMENT) $(KERNELS)/lib/libintelocl.so
 	$(MAKE) -C tests/driver test FILTER=spirv PYTHON=$(abspath $(VENV_PYTHON))
 	$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS) tests/conformance/test_programs.py \
-		tests/conformance/entry_points/test_program.py
+		tests/conformance/entry_points/test_program.py tests/conformance/test_verification_kernel.py \
+		tests/tools/test_demo.py
 
 SYCL := .cache/sycl
 

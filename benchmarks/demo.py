@@ -2,7 +2,9 @@
 """The demo: every bundled trace through both adapters, every byte looked at.
 
 ``python -m benchmarks.demo`` runs on the software driver, so it needs no GPU; with
-``--driver system`` it runs on the one that is there. Exit status as for ``benchmarks.replay``.
+``--driver system`` it runs on the one that is there. Where the driver can compile it, a kernel
+looks at the bytes, in the order of the queue that frees them; else they are copied to the host.
+Exit status as for ``benchmarks.replay``.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import urasync_l0
 from benchmarks.bundled_traces import bundled_traces
 from urasync_l0.result import UrError
 from urasync_l0.tools.layout import output_console
+from urasync_l0.tools.replayer.looking import NotRunError, missing_compiler
 from urasync_l0.tools.replayer.measurement import (
     ADAPTERS,
     DRIVERS,
@@ -47,9 +50,9 @@ def main(arguments: Sequence[str] | None = None, console: Console | None = None)
     driver: DriverName = parser.parse_args(arguments).driver
     console = console if console is not None else output_console()
     try:
-        console.print(stage(driver))
+        console.print(Text(stage(driver)))
         results = _replay_all(driver, console)
-    except (UrError, HungError) as error:
+    except (UrError, HungError, NotRunError) as error:
         Console(stderr=True).print(Text(f"The demo could not run: {error}"))
         return NOT_REPLAYED
     console.print(ResultTable(results))
@@ -61,8 +64,9 @@ def verdict(results: Sequence[ReplayResult]) -> Text:
     """What the verification found, over all results."""
     failed = [result for result in results if not result.verified]
     if not failed:
+        read = "read back" if results[0].looked_at_by == "host" else "seen by the kernel"
         return Text(
-            f"All {len(results)} replays verified: every byte that was read back was right.",
+            f"All {len(results)} replays verified: every byte that was {read} was right.",
             style="green",
         )
     text = Text(f"{len(failed)} of {len(results)} replays read back wrong bytes:", "bold red")
@@ -72,14 +76,24 @@ def verdict(results: Sequence[ReplayResult]) -> Text:
 
 
 def stage(driver: DriverName) -> str:
-    """What the demo runs on, in a sentence."""
+    """What the demo runs on, and what looks at the bytes."""
     with urasync_l0.Context(adapter=ADAPTERS[0], driver=driver) as context:
         device = context.devices[0].name
+        missing = missing_compiler(context)
     version = loader.loader_version()
     through = f"Level Zero loader {version}" if version is not None else "the Level Zero loader"
     if driver == "software":
-        return f"Runs on the software driver through {through}: no GPU is used."
-    return f"Runs on {device} through {through}."
+        runs = f"Runs on the software driver through {through}: no GPU is used."
+        advice = "make demo-kernels, or pip install 'urasync-l0[kernels]', gets one"
+    else:
+        runs = f"Runs on {device} through {through}."
+        advice = "python -m urasync_l0 doctor says what to install"
+    if missing is None:
+        return f"{runs}\nA kernel looks at the bytes, in queue order before each free."
+    return (
+        f"{runs}\nThe bytes are copied to the host to be looked at, for no compiler of kernels was "
+        f"found ({advice})."
+    )
 
 
 def _replay_all(driver: DriverName, console: Console) -> list[ReplayResult]:

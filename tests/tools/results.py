@@ -23,6 +23,7 @@ RESULT = ReplayResult(
     inserted_waits=3,
     verified=True,
     failure=None,
+    looked_at_by="kernel",
     reuse_rate=0.99844,
     level_zero_calls=6050,
     loader="1.8.12",

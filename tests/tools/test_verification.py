@@ -313,7 +313,7 @@ def test_a_queue_that_does_not_finish_is_an_error() -> None:
     queue.allow(0)
     run_lines(trace, cast("dict[int, Queue]", {0: queue}), "device", check, None)
 
-    with pytest.raises(HungError, match="1 copies to host memory did not end in 60 s"):
+    with pytest.raises(HungError, match="1 places were not looked at in 60 s"):
         check.finish()
 
 

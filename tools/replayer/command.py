@@ -13,6 +13,7 @@ from rich.console import Console
 
 from urasync_l0.result import UrError
 from urasync_l0.tools.layout import output_console
+from urasync_l0.tools.replayer.looking import NotRunError
 from urasync_l0.tools.replayer.measurement import (
     ADAPTERS,
     DRIVERS,
@@ -66,7 +67,7 @@ def run(parsed: argparse.Namespace, default_files: Sequence[Path] = ()) -> int:
     results: list[ReplayResult] = []
     try:
         _replay(work, results, as_json=parsed.json)
-    except (UrError, HungError) as error:
+    except (UrError, HungError, NotRunError) as error:
         trace = work[len(results)][0]
         print(f"{trace.path}: could not be replayed: {error}", file=sys.stderr)
         return NOT_REPLAYED
@@ -120,7 +121,8 @@ def add_arguments(parser: argparse.ArgumentParser, *, adapter: str, files: str) 
         "--verify",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="fill every allocation and read it back, in a pass of its own (default: yes)",
+        help="fill every allocation and look at it before its free, in a pass of its own; by a "
+        "kernel where the driver can compile one (default: yes)",
     )
     parser.add_argument(
         "--repeat",

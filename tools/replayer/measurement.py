@@ -10,6 +10,7 @@ import urasync_l0
 from urasync_l0.result import UnsupportedFeatureError
 from urasync_l0.tools.replayer.gated_list import gated_lists
 from urasync_l0.tools.replayer.lag import EvenLag, UnevenLag
+from urasync_l0.tools.replayer.looking import missing_compiler
 from urasync_l0.tools.replayer.passes import Hold, PassResult, Progress, checked_pass, timed_pass
 from urasync_l0.tools.replayer.result import ReplayResult
 from urasync_l0.tools.replayer.trace import Trace
@@ -61,11 +62,12 @@ def measure(
 ) -> ReplayResult:
     """Replay `trace`, each pass on a context of its own.
 
-    Wrong bytes are told by the result. Raises what the adapters raise (`urasync_l0.UrError`), and
-    `HungError` when a queue does not finish.
+    Wrong bytes are told by the result. Raises what the adapters raise (`urasync_l0.UrError`),
+    `HungError` when a queue does not finish, and `NotRunError` when a kernel did not run.
     """
     with _context(options) as context:
         driver, device = context.driver_name, context.devices[0].name
+        by_kernel = options.verify and missing_compiler(context) is None
     if options.lag is None:
         passes = [_timed(trace, options, progress) for _ in range(options.repeat)]
         us_per_op = min(each.seconds for each in passes) * 1e6 / len(trace.lines)
@@ -86,7 +88,8 @@ def measure(
     failure: str | None = None
     if options.verify:
         try:
-            _checked(trace, options, progress, _apart(trace, options, driver), verify=True)
+            apart = _apart(trace, options, driver)
+            _checked(trace, options, progress, apart, verify=True, by_kernel=by_kernel)
             verified = True
         except VerificationError as error:
             verified = False
@@ -106,6 +109,7 @@ def measure(
         inserted_waits=numbers.inserted_waits,
         verified=verified,
         failure=failure,
+        looked_at_by=("kernel" if by_kernel else "host") if options.verify else None,
         reuse_rate=reused / numbers.allocations if numbers.allocations else 0.0,
         level_zero_calls=most.level_zero_calls,
         loader=loader.loader_version(),
@@ -130,6 +134,7 @@ def _checked(
     hold: Hold | None,
     *,
     verify: bool,
+    by_kernel: bool = False,
 ) -> PassResult:
     with _context(options) as context:
         if hold is not None and context.driver_name != "software":
@@ -138,7 +143,13 @@ def _checked(
                 "--driver software."
             )
         return checked_pass(
-            context, trace, options.kind, verify=verify, hold=hold, progress=progress
+            context,
+            trace,
+            options.kind,
+            verify=verify,
+            by_kernel=by_kernel,
+            hold=hold,
+            progress=progress,
         )
 
 

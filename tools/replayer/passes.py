@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import urasync_l0
 from urasync_l0.tools.replayer.lag import Lag
+from urasync_l0.tools.replayer.looking import KERNEL, build_comparison
 from urasync_l0.tools.replayer.staging import HungError
 from urasync_l0.tools.replayer.trace import Op, Trace
 from urasync_l0.tools.replayer.verification import Verification
@@ -104,6 +105,7 @@ def checked_pass(
     kind: str,
     *,
     verify: bool = True,
+    by_kernel: bool = False,
     hold: Hold | None = None,
     progress: Progress = lambda lines: None,
 ) -> PassResult:
@@ -112,20 +114,25 @@ def checked_pass(
     Parameters
     ----------
     verify : fill and read back every allocation.
+    by_kernel : a kernel compares what is read back, which the driver must be able to compile.
     hold : makes what holds back the queues' completion.
 
     Raises
     ------
     VerificationError
         A byte or an address was wrong.
+    NotRunError
+        The kernel did not run.
     """
     pool = _pool(context, kind)
     queues = {number: context.create_queue() for number in trace.queues}
+    program = build_comparison(context) if verify and by_kernel else None
+    kernel = program.kernel(KERNEL) if program is not None else None
     held = hold(list(queues.values())) if hold is not None else None
     release = held.open if held is not None else _nothing
     try:
         first = next(iter(queues.values()))
-        check = Verification(trace, first, release) if verify else None
+        check = Verification(trace, first, release, kernel) if verify else None
         if held is not None:
             held.hold()
         calls = loader.total_calls()
@@ -143,6 +150,9 @@ def checked_pass(
     for queue in queues.values():
         queue.finish(timeout_ns=WAIT_NS)
         queue.close()
+    if kernel is not None and program is not None:
+        kernel.close()
+        program.close()
     return PassResult(seconds, statistics, calls)
 
 

@@ -24,6 +24,8 @@ class ReplayResult:
         grow; `level_zero_calls` counts the calls made while the lines ran.
     verified : whether every byte was right; None when no pass looked.
     failure : what was wrong when `verified` is False.
+    looked_at_by : "kernel", if one compared the bytes in the queues' order; "host", if they were
+        copied and the host did; None when no pass looked.
     loader : version of the Level Zero loader, where it tells one.
     device : name of the device.
     kind : "device", "shared" or "host".
@@ -43,6 +45,7 @@ class ReplayResult:
     inserted_waits: int
     verified: bool | None
     failure: str | None
+    looked_at_by: str | None
     reuse_rate: float
     level_zero_calls: int
     loader: str | None

@@ -2,9 +2,9 @@
 """Proof that an allocation's bytes are its own from its allocation to its free, in queue order.
 
 Every allocation is filled by its queue with a pattern of its own (`fill_pattern`). Before its free,
-the freeing queue copies the filled places to host memory (`staging`); both stand in queue order, so
-memory that is handed out while a command before the free may still use it shows as wrong bytes, in
-the old owner's copy or in the new owner's. Addresses are compared as well: no two live allocations
+the freeing queue looks at the filled places (`looking`); both stand in queue order, so memory that
+is handed out while a command before the free may still use it shows as wrong bytes, in the old
+owner's or in the new owner's. Addresses are compared as well: no two live allocations
 may share a byte.
 
 When the freeing queue is not the allocation's and the trace itself does not order the two, the
@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from urasync_l0.tools.replayer.fill_pattern import Place, places
+from urasync_l0.tools.replayer.looking import HostLook, KernelLook, Look
 from urasync_l0.tools.replayer.staging import Staging
 from urasync_l0.tools.replayer.trace import Trace, line_number
 from urasync_l0.tools.replayer.trace_order import unordered_frees
 
 if TYPE_CHECKING:
-    from urasync_l0 import Allocation, Queue
+    from urasync_l0 import Allocation, Kernel, Queue
 
 
 class VerificationError(Exception):
@@ -97,13 +98,21 @@ class Verification:
     ----------
     queue : makes the host memory for what is read back.
     before_wait : called before the host waits for a queue.
+    kernel : compares the bytes; without it the host does.
     """
 
     def __init__(
-        self, trace: Trace, queue: Queue, before_wait: Callable[[], None] = lambda: None
+        self,
+        trace: Trace,
+        queue: Queue,
+        before_wait: Callable[[], None] = lambda: None,
+        kernel: Kernel | None = None,
     ) -> None:
         self._trace = trace
         self._staging = Staging(queue, before_wait)
+        self._look: Look = (
+            HostLook(self._staging) if kernel is None else KernelLook(self._staging, kernel)
+        )
         self._unordered = unordered_frees(trace)
         self._owners: list[_Owner | None] = [None] * trace.allocation_slots
         self._addresses = _Addresses(trace.name)
@@ -152,7 +161,7 @@ class Verification:
         self._addresses.remove(owner)
 
     def finish(self) -> None:
-        """Read back what is still live, wait for all copies and look at them.
+        """Read back what is still live, wait for all of it and look at it.
 
         Raises
         ------
@@ -165,18 +174,12 @@ class Verification:
         self._staging.finish()
 
     def _read(self, owner: _Owner, queue: Queue, freed: int | None) -> None:
-        for place in owner.places:
+        def report(offset: int, expected: int, found: int) -> None:
+            raise WrongByteError(
+                self._trace.name, owner.subject, owner.line, freed, offset, expected, found
+            )
 
-            def check(found: bytes, place: Place = place) -> None:
-                expected = place.expected()
-                if found != expected:
-                    at = next(i for i in range(place.nbytes) if found[i] != expected[i])
-                    raise WrongByteError(
-                        self._trace.name, owner.subject, owner.line, freed, place.offset + at,
-                        expected[at], found[at],
-                    )  # fmt: skip
-
-            self._staging.copy(queue, owner.allocation, place.offset, place.nbytes, check)
+        self._look.look(queue, owner.allocation, owner.places, report)
 
 
 class _Addresses:
