@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 bitcode=$(mktemp)
 trap 'rm -f "$bitcode"' EXIT
-for source in tools/replayer/compare_places.cl; do
+for source in tools/replayer/compare_places.cl examples/scale.cl; do
     clang-14 -c -emit-llvm -x cl -cl-std=CL1.2 -target spir64 -O2 -Xclang -finclude-default-header \
         -o "$bitcode" "$source"
     llvm-spirv-14 --spirv-max-version=1.0 -o "${source%.cl}.spv" "$bitcode"
