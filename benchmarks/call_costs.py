@@ -37,6 +37,8 @@ class Bench:
         self.pool = self.context.create_pool(release_threshold=urasync_l0.KEEP_EVERYTHING)
         self.queue = self.context.create_queue()
         self.other = self.context.create_queue()
+        self.appending = self.context.create_queue()
+        assert self.appending.handle  # whoever has it may append, so each event is a signal there
         self.queue.free(self.queue.alloc_device(NBYTES, self.pool))
         self.queue.finish()
         self.context.default_pool(
@@ -48,11 +50,16 @@ class Bench:
         yield self._case("pair", "no events", "µs a pair", self.pair)
         yield self._case("pair", "no events, a pool named", "µs a pair", self.pair_of_pool)
         yield self._case("pair", "no events, by address", "µs a pair", self.pair_by_address)
-        yield self._case("pair", "an event for both calls", "µs a pair", self.pair_with_events)
+        events = self.pair_with_events
+        yield self._case("pair", "an event for both calls", "µs a pair", events)
+        appending = partial(events, self.appending)
+        yield self._case("pair", "and a signal for each event", "µs a pair", appending)
         yield self._case("pair", "handed to another queue", "µs a pair", self.hand_over)
         yield self._case("call", "allocate", "µs a call", lambda: self.halves()[0])
         yield self._case("call", "free", "µs a call", lambda: self.halves()[1])
         yield self._case("call", "record an event", "µs a call", self.record)
+        appending = partial(self.record, self.appending)
+        yield self._case("call", "and a signal for each event", "µs a call", appending)
         for count in FREED:
             name = f"{count:,} freed blocks"
             rounds = 1 if count > MANY else 100
@@ -100,9 +107,10 @@ class Bench:
             free(allocate(kind, NBYTES)[0])
         return self._each(start, PAIRS)
 
-    def pair_with_events(self) -> float:
+    def pair_with_events(self, queue: urasync_l0.Queue | None = None) -> float:
         """Allocate and free, each with an event that is dropped at once."""
-        allocate, free = self.queue.alloc_device, self.queue.free
+        queue = queue or self.queue
+        allocate, free = queue.alloc_device, queue.free
         count = PAIRS // 8
         start = time.thread_time_ns()
         for _ in range(count):
@@ -140,9 +148,9 @@ class Bench:
         count = PAIRS // BATCH * BATCH * 1000
         return allocating / count, freeing / count
 
-    def record(self) -> float:
+    def record(self, queue: urasync_l0.Queue | None = None) -> float:
         """Record an event and drop it."""
-        record = self.queue.record
+        record = (queue or self.queue).record
         count = PAIRS // 8
         start = time.thread_time_ns()
         for _ in range(count):

@@ -16,8 +16,8 @@ class AsyncAlloc(CommandList):
     """An in-order immediate list that signals events of native pools."""
 
     def _take(self, source: EventSource) -> NativeEvent:
-        # Here, where no lock is held, since it may ask and reset.
-        source.recycle()
+        if not source.ready:
+            source.recycle()  # here, where no lock is held, since it may ask and reset
         return source.take()
 
     def _note_synchronised(self) -> None:

@@ -28,7 +28,7 @@ from urasync_l0.event_source import (
 from urasync_l0.kept_objects import KeptObjects
 from urasync_l0.native_context import NativeContext
 from urasync_l0.native_list import NativeList
-from urasync_l0.pool import Mark, MarkerEvent
+from urasync_l0.pool import ListFront, Mark, MarkerEvent
 from urasync_l0.recorded_event import Event
 from urasync_l0.result import (
     DeviceLostError,
@@ -41,7 +41,7 @@ from urasync_l0.timeout import checked_timeout
 from urasync_l0.ze import command_list as ze_list
 from urasync_l0.ze import loader
 from urasync_l0.ze.command_list import EventArray
-from urasync_l0.ze.handles import CommandListHandle, EventHandle
+from urasync_l0.ze.handles import CommandListHandle, EventHandle, handle_value
 
 
 class Transfer(Protocol):
@@ -60,7 +60,7 @@ class Transfer(Protocol):
         """Whether its signal takes the times of the command."""
 
 
-class CommandList(ABC):
+class CommandList(ListFront, ABC):
     """One native in-order list, with its order. Any thread may call."""
 
     def __init__(
@@ -72,9 +72,14 @@ class CommandList(ABC):
         self.native = native
         self.device = native.device
         self.handle = native.handle
+        self.value = handle_value(native.handle)
+        self.append = ze_list.SIGNAL_FUNCTION
+        self.mark_type = Mark
+        self.ready = self.last = None
+        self.is_private = native.is_exclusive
+        self.is_plain = not native.flags & QueueFlag.PROFILING_ENABLE
         self.is_closing = False
         self.is_lost = False
-        self._is_profiling = bool(native.flags & QueueFlag.PROFILING_ENABLE)
         self._is_destroyed = False
         self._close_lock = threading.Lock()
         self._waits = CallsUnderWay()
@@ -89,7 +94,7 @@ class CommandList(ABC):
     def _take(self, source: EventSource) -> NativeEvent:
         """An event of a source. The caller holds no lock."""
 
-    def _note_synchronised(self) -> None:  # noqa: B027  not every adapter cares
+    def _note_synchronised(self) -> None:
         """The host has waited for the whole list. The caller holds no lock."""
 
     def _take_event(self, *, is_timed: bool = False) -> NativeEvent:
@@ -97,8 +102,11 @@ class CommandList(ABC):
 
         One with time stamps notes when it was asked for.
         """
-        event = self._take(self.context.event_source(self.device, timestamps=is_timed))
-        if is_timed:
+        source = self.context.event_source(self.device, timestamps=is_timed)
+        event = self._take(source)
+        if not is_timed:
+            self.ready = source.ready
+        else:
             try:
                 event.queued = self.device.clock.ticks()
             except BaseException as error:
@@ -138,14 +146,21 @@ class CommandList(ABC):
         """Append one wait for ``waits``, if any, then one signal, if asked for.
 
         The signal has time stamps if it is timed, or the queue takes the times of all commands. It
-        is a barrier then, which waits as well: Level Zero defines no times of a bare signal.
+        is a barrier then, which waits as well: Level Zero defines no times of a bare signal. Where
+        the last command is a signal and there is nothing to wait for, that signal is the one.
 
-        Returns the signalled event and the stamp of the place between the two: the number of the
-        next command after the wait. A wait that was appended before the signal failed stays, which
-        only makes the queue wait for what the caller wanted anyway.
+        Returns the signalled event, held, and the stamp of the place between the two: the number of
+        the next command after the wait, or of that last one. A wait that was appended before the
+        signal failed stays, which only makes the queue wait for what the caller wanted anyway.
         """
         order = self.order
-        is_timed = signal and (is_timed or self._is_profiling)
+        is_timed = signal and (is_timed or not self.is_plain)
+        if signal and not waits and not is_timed:
+            with order.lock:
+                self._require_open()
+                last = self.signal_from(order.sequence)
+                if last is not None:
+                    return last, order.sequence
         event = None
         natives = _hold(waits) if waits else ()
         try:
@@ -173,6 +188,7 @@ class CommandList(ABC):
         ze_list.append_signal_event(self.handle, event.handle)
         self.order.advance()
         event.mark = self.order.mark_here()
+        self.note_signal(event)
 
     def _append_barrier(self, event: NativeEvent, waits: Sequence[NativeEvent]) -> None:
         ze_list.append_barrier(self.handle, event.handle, _array(waits) if waits else None)
@@ -206,7 +222,7 @@ class CommandList(ABC):
         several steps stand between two barriers, whose events tell the first and the last time.
         """
         order = self.order
-        is_timed = signal and self._is_profiling
+        is_timed = signal and not self.is_plain
         first = event = None
         natives = _hold(waits) if waits else ()
         try:
@@ -329,7 +345,7 @@ class CommandList(ABC):
         order = self.order
         if self._can_synchronize:
             return self._wait_for_all(timeout_ns)
-        marker = order.marker_covering(order.sequence)
+        marker = order.marker_covering(order.sequence, placed=True)
         try:
             if not marker.event.wait(timeout_ns):
                 return None
@@ -392,7 +408,16 @@ class CommandList(ABC):
                         if mark is not None:
                             raise
                     self._is_destroyed = True
+                    self.forget_signal()
                     return True
+
+    def refuse(self, event: NativeEvent, code: int) -> None:
+        """Raise what the driver said to the append of a signal; the event can serve again."""
+        try:
+            ze_list.check_signal(code)
+        except BaseException as error:
+            self._undo(event, error)
+            raise
 
     def _undo(self, event: NativeEvent | None, error: BaseException) -> None:
         """An append failed: the event that it was to signal can serve again, or goes."""

@@ -25,16 +25,17 @@ from urasync_l0.event_source import (
     NativeEvent,
     SlotPools,
     observe,
+    taken_from,
 )
 from urasync_l0.pool import QueueOrder
 from urasync_l0.ze import event as ze_event
 from urasync_l0.ze.handles import ContextHandle, DeviceHandle, EventHandle
 
-_RECYCLED_AT_ONCE = 4
-"""How many parked events one call looks at, so that no call pays for a long line."""
+_RECYCLED_AT_ONCE = 64
+"""How many events of a line one call moves, so that no call pays for a long one."""
 
 _CROWDED = 64
-"""With so many events parked, a call looks at more, and asks their waiters how far they are."""
+"""With so many events that others still wait for, a call asks those how far they are."""
 
 _PARKED_AT_MOST = 1024
 """With so many, a call also waits a moment for the oldest."""
@@ -45,8 +46,8 @@ class PoolEvent(NativeEvent):
 
     __slots__ = ("waiters",)
 
-    def __init__(self, source: EventSource, handle: EventHandle) -> None:
-        super().__init__(source, handle)
+    def __init__(self, source: EventSource, handle: EventHandle, returned: list[PoolEvent]) -> None:
+        super().__init__(source, handle, returned)
         self.waiters: dict[QueueOrder, int] = {}
 
     def is_passed(self) -> bool:
@@ -73,13 +74,15 @@ class PoolEvents(EventSource):
     ) -> None:
         super().__init__(loss)
         self._pools = SlotPools(context, devices, counter_based=False, timestamps=timestamps)
+        self._returned: list[PoolEvent] = []
+        # The rest is for who holds `_recycling`.
         self._parked: dict[QueueOrder, deque[PoolEvent]] = {}
         self._awaited: deque[PoolEvent] = deque()
         self._recycling = threading.Lock()
         self._is_closed = False
 
     def _create(self) -> PoolEvent:
-        return PoolEvent(self, self._pools.create_event())
+        return PoolEvent(self, self._pools.create_event(), self._returned)
 
     def _destroyed(self, event: EventHandle) -> None:
         self._pools.forget(event)
@@ -90,16 +93,9 @@ class PoolEvents(EventSource):
         with self.lock:
             event.waiters[order] = max(number, event.waiters.get(order, 0))
 
-    def give_back(self, event: NativeEvent) -> None:
-        """Park an event until it can be reset."""
-        assert isinstance(event, PoolEvent)
-        with self.lock:
-            line = self._parked.setdefault(event.mark.order, deque())
-            line.append(event)
-
     def recycle(self) -> None:
-        """Reset a few parked events that nothing refers to any more, and make them ready."""
-        if not (self._parked or self._awaited):
+        """Reset a batch of parked events that nothing refers to any more, and make them ready."""
+        if not (self._returned or self._parked or self._awaited):
             return
         # One thread at a time is enough; and asking may append a marker, which ends up here again.
         if not self._recycling.acquire(blocking=False):
@@ -107,32 +103,40 @@ class PoolEvents(EventSource):
         try:
             if self._is_closed:
                 return
-            parked = len(self._awaited) + sum(map(len, list(self._parked.values())))
-            limit = _RECYCLED_AT_ONCE if parked < _CROWDED else _CROWDED
-            self._sort_parked(limit)
-            self._reset_passed(limit)
+            self._park()
+            parked = len(self._awaited) + sum(map(len, self._parked.values()))
+            self._sort_parked()
+            self._reset_passed()
             if parked >= _PARKED_AT_MOST:
                 self._wait_for_oldest()
         finally:
             self._recycling.release()
 
-    def _sort_parked(self, limit: int) -> None:
+    def _park(self) -> None:
+        """Put what nobody holds any more into the lines."""
+        parked = self._parked
+        for event in taken_from(self._returned):
+            order = event.mark.order
+            line = parked.get(order)
+            if line is None:
+                line = parked[order] = deque()
+            line.append(event)
+
+    def _sort_parked(self) -> None:
         """Move parked events whose signal is complete to the awaited ones."""
-        with self.lock:
-            lines = list(self._parked.items())
-        for order, line in lines:
-            for _ in range(limit):
-                with self.lock:
-                    head = line[0] if line else None
-                if head is None or not self._is_signalled(head):
+        for order, line in list(self._parked.items()):
+            if not self._is_signalled(line[0]):
+                continue
+            # One question for many: the queue has passed all signals before one that it has passed.
+            batch = min(len(line), _RECYCLED_AT_ONCE)
+            while batch > 1 and not self._is_signalled(line[batch - 1]):
+                batch //= 2
+            for _ in range(batch):
+                if not self._is_signalled(line[0]):
                     break
-                with self.lock:
-                    # Another thread may have moved it meanwhile.
-                    if line and line[0] is head:
-                        self._awaited.append(line.popleft())
-            with self.lock:
-                if not line and self._parked.get(order) is line:
-                    del self._parked[order]
+                self._awaited.append(line.popleft())
+            if not line:
+                del self._parked[order]
 
     def _is_signalled(self, event: PoolEvent) -> bool:
         mark = event.mark
@@ -142,27 +146,24 @@ class PoolEvents(EventSource):
             mark.order.domain.complete(mark)
         return True
 
-    def _reset_passed(self, limit: int) -> None:
+    def _reset_passed(self) -> None:
         """Reset awaited events that every waiter has passed; ask about the first that is not."""
+        awaited = self._awaited
         asked = False
-        for _ in range(min(limit, len(self._awaited))):
-            with self.lock:
-                if not self._awaited:
-                    return
-                event = self._awaited.popleft()
-            if not event.is_passed():
-                if not asked and len(self._awaited) >= _CROWDED:
-                    asked = True
-                    event.ask_waiters(0)
-                with self.lock:
-                    self._awaited.append(event)
-                continue
-            event.waiters.clear()
+        for _ in range(min(2 * _RECYCLED_AT_ONCE, len(awaited))):
+            event = awaited.popleft()
             try:
+                if event.waiters:
+                    if not event.is_passed():
+                        if not asked and len(awaited) >= _CROWDED:
+                            asked = True
+                            event.ask_waiters(0)
+                        awaited.append(event)
+                        continue
+                    event.waiters.clear()
                 self._reset(event)
             except BaseException:
-                with self.lock:
-                    self._awaited.append(event)
+                awaited.append(event)
                 raise
 
     def _reset(self, event: PoolEvent) -> None:
@@ -172,14 +173,13 @@ class PoolEvents(EventSource):
             return
         with self.loss:
             ze_event.host_reset(event.handle)
-        self._ready.append(event)
+        self.ready.append(event)
 
     def _wait_for_oldest(self) -> None:
         """Wait a moment for what holds up the oldest event."""
-        with self.lock:
-            awaited = self._awaited[0] if self._awaited else None
-            line = max(self._parked.values(), key=len, default=None)
-            head = line[0] if line else None
+        awaited = self._awaited[0] if self._awaited else None
+        line = max(self._parked.values(), key=len, default=None)
+        head = line[0] if line else None
         if awaited is not None:
             awaited.ask_waiters(PATIENCE_NS)
         if head is not None and not head.mark.is_complete() and head.wait(PATIENCE_NS):
@@ -194,6 +194,7 @@ class PoolEvents(EventSource):
         """Destroy the events and their pools; the context ends and no queue is left."""
         with self._recycling:  # another thread may just be asking one of them
             self._is_closed = True
+            self._returned.clear()
             self._parked.clear()
             self._awaited.clear()
             super().close()

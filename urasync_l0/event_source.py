@@ -14,17 +14,26 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any, TypeVar
 
 from urasync_l0.calls_under_way import CallsUnderWay
 from urasync_l0.device_loss import CLOSED, DeviceLoss
-from urasync_l0.pool import Mark, QueueOrder
+from urasync_l0.pool import Mark, QueueOrder, Signal
 from urasync_l0.result import DeviceLostError, InvalidContextError, UrError
 from urasync_l0.ze import event as ze_event
 from urasync_l0.ze.event import KernelTimestamp
-from urasync_l0.ze.handles import ContextHandle, DeviceHandle, EventHandle, EventPoolHandle
+from urasync_l0.ze.handles import (
+    ContextHandle,
+    DeviceHandle,
+    EventHandle,
+    EventPoolHandle,
+    handle_value,
+)
 
 SLOTS = 64
 """How many events one native event pool has room for."""
+
+AnyEvent = TypeVar("AnyEvent", bound="NativeEvent")
 
 PATIENCE_NS = 1_000_000
 """How long, in nanoseconds, a call waits for a queue that has left too much behind. It slows the
@@ -47,23 +56,28 @@ def observe(order: QueueOrder, number: int, timeout_ns: int = 0) -> bool:
         order.drop_marker(marker)
 
 
-class NativeEvent:
+def taken_from(returned: list[AnyEvent]) -> list[AnyEvent]:
+    """Take all events out of a list that others append to, in their order."""
+    taken = []
+    while returned:
+        try:
+            taken.append(returned.pop())
+        except IndexError:  # another thread took the last one
+            break
+    taken.reverse()
+    return taken
+
+
+class NativeEvent(Signal):
     """A native event that stands for one signal at a time; a `MarkerEvent` of the pool core.
 
-    Whoever took it from its source holds it, and so does everybody who is just waiting for it. It
-    goes back to its source when the last of them releases it.
+    It goes back to ``returned``, a list of its source's, when the last who holds it releases it.
     """
 
-    __slots__ = (
-        *("_holders", "asks", "first", "handle", "is_new", "is_unseen", "mark", "queued"),
-        "source",
-    )
+    __slots__ = ("asks", "handle", "queued", "source")
 
     asks: CallsUnderWay
     """Those who are just asking the driver about the event."""
-
-    mark: Mark
-    """Where the signal stands; set when it is appended."""
 
     queued: int
     """Of an event with time stamps: when the command was enqueued, in ticks of the device."""
@@ -71,21 +85,13 @@ class NativeEvent:
     first: NativeEvent | None
     """Of an event with time stamps: that of the command's first step, held, if it has several."""
 
-    def __init__(self, source: EventSource, handle: EventHandle) -> None:
+    def __init__(
+        self, source: EventSource, handle: EventHandle, returned: list[Any] | None
+    ) -> None:
+        super().__init__(handle_value(handle), returned)
         self.source = source
         self.handle = handle
         self.asks = CallsUnderWay()
-        self.is_new = True
-        self.is_unseen = False
-        self.first = None
-        self._holders = 1
-
-    def take(self) -> NativeEvent:
-        """Begin to serve another signal. The event is back at its source, and nobody holds it."""
-        self.is_new = False
-        self.is_unseen = False
-        self._holders = 1
-        return self
 
     def see_signal_of(self, order: QueueOrder, timeout_ns: int) -> bool:
         """Ask for the signal if it is the queue's; `EventSource.see_signals` says why."""
@@ -97,20 +103,6 @@ class NativeEvent:
             with suppress(DeviceLostError), self.source.loss:  # nothing is seen then
                 self.is_unseen = not ze_event.query_status(self.handle)
         return True
-
-    def hold(self) -> bool:
-        """Keep the event from serving another signal until `release`; False if nobody holds it."""
-        with self.source.lock:
-            if not self._holders:
-                return False
-            self._holders += 1
-            return True
-
-    def let_go(self) -> bool:
-        """Hold it no longer; tell whether nobody does."""
-        with self.source.lock:
-            self._holders -= 1
-            return not self._holders
 
     def query(self) -> bool:
         """Tell whether the signal has happened; asks the driver once, if it is not known."""
@@ -163,14 +155,6 @@ class NativeEvent:
         self.source.loss.require_none()
         return False
 
-    def release(self) -> None:
-        """Hold it no longer; the last one gives it back to its source."""
-        if self.let_go():
-            first, self.first = self.first, None
-            if first is not None:
-                first.release()
-            self.source.give_back(self)
-
 
 class PassedMarker:
     """The marker of a queue that has finished for good: complete, and no native event at all."""
@@ -199,24 +183,28 @@ class EventSource(ABC):
         Learns from the calls whether a device is lost.
     is_closing
         Whether the driver is not asked about the events any more: the context ends.
+    ready
+        The events that can be signalled.
     """
 
     def __init__(self, loss: DeviceLoss) -> None:
         self.loss = loss
         self.is_closing = False
         self.lock = threading.Lock()
-        self._ready: list[NativeEvent] = []
+        self.ready: list[NativeEvent] = []
         self._all: set[NativeEvent] = set()
 
     def take(self) -> NativeEvent:
         """An event that can be signalled; makes a new one when none is ready."""
         try:
-            return self._ready.pop().take()
+            event = self.ready.pop()
         except IndexError:
             with self.loss:
                 event = self._create()
                 self._all.add(event)
             return event
+        event.take()
+        return event
 
     def put_back(self, event: NativeEvent) -> None:
         """Return an event that was taken but not signalled; one made for that is destroyed."""
@@ -227,7 +215,7 @@ class EventSource(ABC):
                 self._destroy(event)
             if event not in self._all:
                 return
-        self._ready.append(event)
+        self.ready.append(event)
 
     def find(self, handle: EventHandle) -> NativeEvent | None:
         """The source's event over a native one, if there is one."""
@@ -245,10 +233,6 @@ class EventSource(ABC):
 
     def _destroyed(self, event: EventHandle) -> None:  # noqa: B027  events without pools need none
         """Give back what was made for an event alone, which is destroyed."""
-
-    @abstractmethod
-    def give_back(self, event: NativeEvent) -> None:
-        """Take an event back whose signal nobody asks about any more. Calls no driver."""
 
     @abstractmethod
     def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
@@ -286,7 +270,7 @@ class EventSource(ABC):
 
     def close(self) -> None:
         """Destroy every event; the context ends and no queue is left."""
-        self._ready.clear()
+        self.ready.clear()
         for event in tuple(self._all):
             self._destroy(event)
 

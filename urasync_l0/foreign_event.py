@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from urasync_l0.calls_under_way import CallsUnderWay
 from urasync_l0.device_loss import DeviceLoss
-from urasync_l0.event_source import EventSource, NativeEvent
+from urasync_l0.event_source import EventSource, NativeEvent, taken_from
 from urasync_l0.pool import OrderDomain, QueueOrder
 from urasync_l0.result import UrError
 from urasync_l0.ze.handles import EventHandle
@@ -26,7 +26,7 @@ class ForeignEvent(NativeEvent):
     def __init__(
         self, source: ForeignEvents, handle: EventHandle, order: QueueOrder, is_owned: bool
     ) -> None:
-        super().__init__(source, handle)
+        super().__init__(source, handle, source.released if is_owned else None)
         self.asks = source.asks
         self.is_owned = is_owned
         self.waiters: dict[QueueOrder, int] = {}
@@ -51,14 +51,14 @@ class ForeignEvents(EventSource):
         super().__init__(loss)
         self.asks = CallsUnderWay()
         self._domain = domain
-        self._released: list[ForeignEvent] = []
+        self.released: list[ForeignEvent] = []
 
     def adopt(self, handle: EventHandle, *, is_owned: bool) -> ForeignEvent:
         """An event over a native one; over the null handle, one that has happened."""
         self.recycle()
+        is_owned = is_owned and bool(handle)
         event = ForeignEvent(self, handle, self._domain.place_of_its_own(), is_owned)
         if not handle:
-            event.is_owned = False
             self._domain.complete(event.mark)
         elif is_owned:
             self._all.add(event)
@@ -73,12 +73,6 @@ class ForeignEvents(EventSource):
         with self.lock:
             event.waiters[order] = max(number, event.waiters.get(order, 0))
 
-    def give_back(self, event: NativeEvent) -> None:
-        """Take an event back that nobody holds any more."""
-        assert isinstance(event, ForeignEvent)
-        if event.is_owned:
-            self._released.append(event)
-
     def end_asks(self, timeout_ns: int) -> bool:
         """As for every source, of all events that the context ever adopted."""
         self.is_closing = True
@@ -86,20 +80,15 @@ class ForeignEvents(EventSource):
 
     def recycle(self) -> None:
         """Destroy what can go."""
-        if not self._released:
-            return
-        with self.lock:
-            released, self._released = self._released, []
         kept = []
-        for event in released:
+        for event in taken_from(self.released):
             passed = all(number <= order.completed for order, number in event.waiters.items())
             if not (passed and (event.mark.is_complete() or self._has_happened(event))):
                 kept.append(event)
                 continue
             with suppress(UrError):  # then it goes with the context
                 self._destroy(event)
-        with self.lock:
-            self._released += kept
+        self.released += kept
 
     def _has_happened(self, event: ForeignEvent) -> bool:
         with suppress(UrError):

@@ -10,6 +10,7 @@ from urasync_l0.command_list import CommandList
 from urasync_l0.enums import Command, QueueFlag
 from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.not_copied import not_copied
+from urasync_l0.pool import at_once
 from urasync_l0.recorded_event import Event
 from urasync_l0.result import UrError
 from urasync_l0.transfer_queue import TransferQueue
@@ -64,7 +65,8 @@ class Queue(TransferQueue):
 
     @property
     def handle(self) -> CommandListHandle:
-        """The native command list."""
+        """The native command list. Who has it may append to it, from now on."""
+        self.command_list.is_private = False
         return self.command_list.handle
 
     @property
@@ -79,6 +81,7 @@ class Queue(TransferQueue):
 
     # -- order and completion ----------------------------------------------------------------------
 
+    @at_once("record")
     def record(self) -> Event:
         """Append an event that is complete when everything before it is."""
         return cast(Event, self.place((), True, Command.EVENTS_WAIT))

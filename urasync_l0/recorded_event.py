@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from urasync_l0.enums import Command, EventStatus, ExecutionInfo
 from urasync_l0.event_profile import EventProfile
 from urasync_l0.event_source import NativeEvent
 from urasync_l0.event_watcher import Callback
-from urasync_l0.native_context import Finalizer, NativeContext
+from urasync_l0.native_context import NativeContext
 from urasync_l0.not_copied import not_copied
-from urasync_l0.pool import Mark
+from urasync_l0.pool import HeldSignal, Mark
 from urasync_l0.result import (
     DeviceLostError,
     InvalidEnumerationError,
@@ -28,16 +28,7 @@ if TYPE_CHECKING:
     from urasync_l0.queue import Queue
 
 
-class _EventFinalizer(Finalizer):
-    __slots__ = ("native",)
-    native: NativeEvent
-
-    def run(self, context: NativeContext) -> None:
-        if context.unwatch(self):
-            self.native.release()
-
-
-class Event:
+class Event(HeldSignal):
     """The end of one command on a queue. Any thread may use it.
 
     Given back when released or dropped; its place in the order of queues is not affected by that.
@@ -52,10 +43,11 @@ class Event:
         What kind of command it stands for; ``ENQUEUE_NATIVE_EXP`` if nobody here knows.
     """
 
-    __slots__ = (
-        *("__weakref__", "_context", "_finalizer", "_native"),
-        *("command", "context", "mark", "queue"),
-    )
+    __slots__ = ("__weakref__",)
+    queue: Queue | None
+    context: Context
+    command: Command
+    mark: Mark
 
     def __init__(
         self,
@@ -66,16 +58,8 @@ class Event:
     ) -> None:
         owner = context_of_foreign if queue is None else queue.context
         assert owner is not None
-        self.queue: Queue | None = queue
-        self.context: Context = owner
-        self.command: Command = command
-        self.mark: Mark = native.mark
-        self._native: NativeEvent | None = native
-        context = self._context = owner.native
-        finalizer = _EventFinalizer(self, context.attention.append)
-        finalizer.native = native
-        self._finalizer = finalizer
-        context.finalizers[id(finalizer)] = finalizer
+        context = owner.native
+        super().__init__(native, context.domain, context.attention, queue, owner, command)
         observer = context.registry.observer
         if observer is not None:
             observer.signalled(self.mark)
@@ -83,7 +67,7 @@ class Event:
     __reduce_ex__ = not_copied("Wait for it here.")
 
     def __repr__(self) -> str:
-        if self._native is None:
+        if self._signal is None:
             state = "released"
         else:
             state = "complete" if self.mark.is_complete() else "not known complete"
@@ -92,7 +76,11 @@ class Event:
     @property
     def is_released(self) -> bool:
         """Whether the event was given back."""
-        return self._native is None
+        return self._signal is None
+
+    @property
+    def _context(self) -> NativeContext:
+        return self.context.native
 
     @property
     def handle(self) -> EventHandle:
@@ -108,10 +96,10 @@ class Event:
         InvalidEventError
             If the event is released.
         """
-        native = self._native
+        native = self._signal
         if native is None:
             raise self._released()
-        return native
+        return cast(NativeEvent, native)
 
     def hold(self) -> NativeEvent:
         """The native event, kept from standing for another command until its ``release``.
@@ -121,10 +109,10 @@ class Event:
         InvalidEventError
             If the event is released.
         """
-        native = self._native
+        native = self._signal
         if native is not None and native.hold():
-            if self._native is native:
-                return native
+            if self._signal is native:
+                return cast(NativeEvent, native)
             native.release()  # another thread was quicker, and this may be somebody else's by now
         raise self._released()
 
@@ -284,7 +272,7 @@ class Event:
         return self._observe(checked_timeout(timeout_ns))
 
     def _observe(self, timeout_ns: int | None) -> bool:
-        if self._native is None:
+        if self._signal is None:
             raise self._released()
         if self.mark.is_complete():
             return True
@@ -299,13 +287,6 @@ class Event:
         if done:
             context.registry.completed(self.mark)
         return done
-
-    def release(self) -> None:
-        """Give the event back now. Idempotent; calls no driver."""
-        native = self._native
-        self._native = None
-        if native is not None and self._context.unwatch(self._finalizer):
-            native.release()
 
     def __enter__(self) -> Event:
         return self

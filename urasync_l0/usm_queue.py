@@ -41,6 +41,8 @@ class UsmQueue(QueueFront):
     Every queue is a `Queue`, which is what allocations and events are given.
     """
 
+    command_list: CommandList
+
     def __init__(self, context: Context, command_list: CommandList) -> None:
         self.context: Context = context
         self.native: NativeContext = context.native
@@ -51,6 +53,7 @@ class UsmQueue(QueueFront):
         self._attention = self._dropped = self.native.attention
         self._registry = self.native.registry
         self._held_type = Allocation
+        self._event_type = Event
         position = context.position(self.device)
         current = context.current_of(self.device)
         # Of another device that comes first with that memory, and is taken for the owner.

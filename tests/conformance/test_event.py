@@ -8,6 +8,7 @@ import pytest
 
 from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.gates import hold
+from tests.helpers.signals import append_each
 from tests.helpers.usm import TIMEOUT_NS, alloc, finish
 from urasync_l0 import Command, Context, Event, InvalidEventError, Queue, UsmType
 from urasync_l0.event import PoolEvent
@@ -111,6 +112,7 @@ def test_events_are_recycled(controls: Controls, queue: Queue, drop: str) -> Non
             if drop == "release":
                 event.release()
 
+    append_each(queue)
     run(100)
     before = controls.live_objects()
     run(500)
@@ -151,7 +153,7 @@ def test_recycled_events_are_not_waited_on_by_mistake(
     controls: Controls, queue: Queue, other_queue: Queue
 ) -> None:
     """ORD-10: a wait keeps its meaning while the event serves many other signals."""
-    third = queue.context.create_queue()
+    third = append_each(queue.context.create_queue())
     target = bytearray(64)
     allocation = queue.alloc_device(64)
     with hold(controls, queue) as held:
@@ -175,6 +177,7 @@ def test_waiting_queue_held_while_events_recycle(
     controls: Controls, queue: Queue, other_queue: Queue
 ) -> None:
     """ORD-10: the waiter is slow; its event is not reset under its feet."""
+    append_each(queue)
     with hold(controls, other_queue) as held:
         for _ in range(200):
             event = queue.record()
@@ -190,6 +193,7 @@ def test_waiting_queue_held_while_events_recycle(
 
 def test_many_events_at_once(queue: Queue) -> None:
     """More than one native pool's worth."""
+    append_each(queue)
     events: list[Event] = [queue.record() for _ in range(300)]
     assert len({int(event.mark.number) for event in events}) == 300
     assert events[-1].wait(TIMEOUT_NS)

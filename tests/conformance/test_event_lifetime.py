@@ -10,6 +10,7 @@ import pytest
 
 from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.gates import hold
+from tests.helpers.signals import append_each
 from tests.helpers.threads import InThread, Pause
 from tests.helpers.usm import MIB, TIMEOUT_NS, alloc, finish
 from urasync_l0 import Context, Event, InvalidValueError, Queue, UrError, UsmType
@@ -47,7 +48,7 @@ def tries_of(
 
 
 def scene(context: Context, used: int) -> tuple[Queue, Event, list[Event]]:
-    queue, other = context.create_queue(), context.create_queue()
+    queue, other = context.create_queue(), append_each(context.create_queue())
     events = [other.record() for _ in range(used)]
     return queue, events[-1], events
 
@@ -123,7 +124,8 @@ def test_an_event_in_use_is_not_recycled(
     # Nobody uses it any more, so it serves again.
     finish(held_queue)
     del later
-    again = [queue.record() for _ in range(64)]
+    queues = [append_each(each) for each in (queue, other_queue, held_queue)]
+    again = [each.record() for _ in range(64) for each in queues]
     assert native in [each.handle for each in again]
 
 

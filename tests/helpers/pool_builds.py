@@ -12,18 +12,34 @@ from typing import Any
 
 import pytest
 
-from urasync_l0.pool import Pool, heap_blocks, held_block, pool_front, queue_front, tally
+from urasync_l0.pool import (
+    Pool,
+    fields,
+    heap_blocks,
+    held_block,
+    held_signal,
+    list_front,
+    pool_front,
+    queue_front,
+    tally,
+)
 from urasync_l0.pool.heap import Heap
 
 PLAIN = SimpleNamespace(
     __name__="plain",
+    DomainFields=fields.DomainFields,
     DroppedBlock=held_block.DroppedBlock,
     HeapBlocks=heap_blocks.HeapBlocks,
     HeldBlock=held_block.HeldBlock,
+    HeldSignal=held_signal.HeldSignal,
+    ListFront=list_front.ListFront,
     Lock=threading.Lock,
+    MarkFields=fields.MarkFields,
+    OrderFields=fields.OrderFields,
     PoolFront=pool_front.PoolFront,
     QueueFront=queue_front.QueueFront,
     Route=queue_front.Route,
+    Signal=held_signal.Signal,
     Tally=tally.Tally,
 )
 """The classes in Python, as the module in C has those in C."""

@@ -276,6 +276,9 @@ class FakeQueue:
             self.world.most_events = max(self.world.most_events, self.world.live_events)
             return FakeEvent(self, mark, frozenset(self.known))
 
+    def signal_from(self, number: int) -> None:
+        return None
+
     def append_wait(self, event: MarkerEvent) -> None:
         assert isinstance(event, FakeEvent)
         self.calls.call("append_wait")

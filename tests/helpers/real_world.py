@@ -183,6 +183,9 @@ class _WatchedOperations:
         self._queue.core_appended += 1
         return marker
 
+    def signal_from(self, number: int) -> None:
+        return None  # what the oracle knows of an earlier signal is forgotten
+
     def append_wait(self, event: MarkerEvent) -> None:
         assert isinstance(event, _WatchedMarker)
         self._operations.append_wait(event.event)

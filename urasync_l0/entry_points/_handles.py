@@ -195,9 +195,11 @@ def close_unused(context: Context) -> None:
             return
         native.run_finalizers()
         native.run_postponed()
-        # Queues, pools and events are watched, and so are the context itself and its own queues. On
-        # a lost device only queues can be given back one by one.
+        # Queues and pools are watched, and so are the context itself and its own queues. On a lost
+        # device only queues can be given back one by one.
         own = context.preparing_queues
-        used = len(native.finalizers) > 1 + own or native.registry.live
+        used = (
+            len(native.finalizers) > 1 + own or native.domain.held_signals or native.registry.live
+        )
         if len(native.lists) <= own and (native.lost is not None or not used):
             context.close()

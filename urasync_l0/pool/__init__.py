@@ -9,7 +9,17 @@ from urasync_l0.pool.pool import HeapKey, Pool
 from urasync_l0.pool.registry import PoolRegistry
 from urasync_l0.pool.reuse_policy import ReusePolicy
 from urasync_l0.pool.statistics import PoolStatistics
-from urasync_l0.pool.structure import Block, DroppedBlock, HeldBlock, QueueFront, Route, at_once
+from urasync_l0.pool.structure import (
+    Block,
+    DroppedBlock,
+    HeldBlock,
+    HeldSignal,
+    ListFront,
+    QueueFront,
+    Route,
+    Signal,
+    at_once,
+)
 
 __all__ = [
     "GRANULE",
@@ -21,6 +31,8 @@ __all__ = [
     "HeapKey",
     "HeapSource",
     "HeldBlock",
+    "HeldSignal",
+    "ListFront",
     "Mark",
     "MarkerEvent",
     "OrderDomain",
@@ -33,6 +45,7 @@ __all__ = [
     "QueueOrder",
     "ReusePolicy",
     "Route",
+    "Signal",
     "UserMemory",
     "VirtualMemory",
     "at_once",

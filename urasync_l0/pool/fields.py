@@ -11,9 +11,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from threading import Lock
+
     from urasync_l0.pool.block import Block
     from urasync_l0.pool.observer import Observer
-    from urasync_l0.pool.order import QueueOrder
+    from urasync_l0.pool.order import OrderDomain, QueueOrder
 
 Clock = Mapping["QueueOrder", int]
 
@@ -24,10 +26,22 @@ EVERYTHING = 2**63
 """The completed mark of a closed queue: above any number that a queue reaches."""
 
 
-class OrderFields:
-    """Of a `QueueOrder`: its id, and the numbers and the clock that ``order`` explains."""
+class MarkFields:
+    """Of a `Mark`: a command's number on a queue, and the clock that the queue had there."""
 
-    __slots__ = ("clock", "completed", "id", "sequence")
+    __slots__ = ("clock", "number", "order")
+    order: QueueOrder
+    number: int
+    clock: Clock
+
+
+class OrderFields:
+    """Of a `QueueOrder`: its id, its domain, its lock, and the numbers and the clock that ``order``
+    explains."""
+
+    __slots__ = ("clock", "completed", "domain", "id", "lock", "sequence")
+    domain: OrderDomain
+    lock: Lock
     id: int
     sequence: int
     completed: int
@@ -35,10 +49,12 @@ class OrderFields:
 
 
 class DomainFields:
-    """Of an `OrderDomain`: a number that changes whenever any queue's completed mark moves."""
+    """Of an `OrderDomain`: a number that changes whenever any queue's completed mark moves, and how
+    many `HeldSignal` hold one."""
 
-    __slots__ = ("epoch",)
+    __slots__ = ("epoch", "held_signals")
     epoch: int
+    held_signals: int
 
 
 class RegistryFields:

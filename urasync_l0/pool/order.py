@@ -35,7 +35,7 @@ from collections import deque
 from typing import Protocol
 
 from urasync_l0.pool.fields import EVERYTHING, NOTHING, Clock
-from urasync_l0.pool.structure import DomainFields, OrderFields
+from urasync_l0.pool.structure import DomainFields, Lock, MarkFields, OrderFields
 
 __all__ = [
     "EVERYTHING",
@@ -58,10 +58,10 @@ _LEAST_PATIENCE_NS = 25_000
 """... and a busy one gets half as long each time that it was waited for in vain, down to this."""
 
 
-class Mark:
+class Mark(MarkFields):
     """A place on a queue, with the clock that the queue had there. Immutable."""
 
-    __slots__ = ("clock", "number", "order")
+    __slots__ = ()
 
     def __init__(self, order: QueueOrder, number: int, clock: Clock) -> None:
         self.order = order
@@ -94,10 +94,16 @@ class MarkerEvent(Protocol):
 
 
 class QueueOperations(Protocol):
-    """What the pool core may ask a queue to append. Both take the queue's lock themselves."""
+    """What the pool core may ask of a queue's list."""
 
     def append_marker(self) -> MarkerEvent:
         """Append one signal; it covers everything that the queue was given before."""
+
+    def signal_from(self, number: int) -> MarkerEvent | None:
+        """The signal that was appended last, held, if it covers command ``number``.
+
+        The caller holds the queue's lock, which the others take themselves.
+        """
 
     def append_wait(self, event: MarkerEvent) -> None:
         """Append a wait for another queue's signal and merge its mark into this queue's clock."""
@@ -131,8 +137,6 @@ class QueueOrder(OrderFields):
     __slots__ = (
         "__weakref__",
         "_patience_ns",
-        "domain",
-        "lock",
         "markers",
         "operations",
     )
@@ -141,7 +145,7 @@ class QueueOrder(OrderFields):
         self.domain = domain
         self.id = queue_id
         self.operations = operations
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self.sequence = 0
         self.completed = 0
         self.clock = NOTHING
@@ -173,16 +177,19 @@ class QueueOrder(OrderFields):
 
     # -- markers: placed when somebody needs to know -----------------------------------------------
 
-    def marker_covering(self, number: int) -> Marker:
+    def marker_covering(self, number: int, *, placed: bool = False) -> Marker:
         """Return a held marker at or after ``number``, appending one only if there is none.
 
-        The caller gives it back with `drop_marker`. May append one signal; takes ``lock``.
+        Unless it has to be ``placed``, any other signal that the queue was given last will do; that
+        does not cover frees since then. The caller gives the marker back with `drop_marker`. May
+        append one signal; takes ``lock``.
         """
         with self.lock:
             for marker in self.markers:
                 if marker.mark.number >= number:
                     return marker.hold()
-        marker = Marker(self.operations.append_marker())
+            given = None if placed else self.operations.signal_from(number)
+        marker = Marker(self.operations.append_marker() if given is None else given)
         with self.lock:
             if self.is_open:  # else nobody would ever take it off the list
                 self.markers.append(marker.hold())
@@ -272,6 +279,7 @@ class OrderDomain(DomainFields):
         self._lock = threading.Lock()
         self._queues: dict[int, QueueOrder] = {}
         self.epoch = 0
+        self.held_signals = 0
 
     def add_queue(self, operations: QueueOperations) -> QueueOrder:
         """Create the order of a new queue."""
@@ -319,6 +327,9 @@ class _NoQueue:
 
     def append_marker(self) -> MarkerEvent:
         raise AssertionError("an order without a queue needs no marker")
+
+    def signal_from(self, number: int) -> None:
+        return None
 
     def append_wait(self, event: MarkerEvent) -> None:
         raise AssertionError("an order without a queue cannot wait")

@@ -40,9 +40,11 @@ if TYPE_CHECKING or not IS_COMPILED:
     from threading import Lock
 
     from urasync_l0.pool.block import Block
-    from urasync_l0.pool.fields import DomainFields, OrderFields, RegistryFields
+    from urasync_l0.pool.fields import DomainFields, MarkFields, OrderFields, RegistryFields
     from urasync_l0.pool.heap_blocks import HeapBlocks
     from urasync_l0.pool.held_block import DroppedBlock, HeldBlock
+    from urasync_l0.pool.held_signal import HeldSignal, Signal
+    from urasync_l0.pool.list_front import ListFront
     from urasync_l0.pool.pool_front import PoolFront
     from urasync_l0.pool.queue_front import QueueFront, Route, at_once
     from urasync_l0.pool.run_index import RunIndex
@@ -56,13 +58,17 @@ else:
         DroppedBlock,
         HeapBlocks,
         HeldBlock,
+        HeldSignal,
+        ListFront,
         Lock,
+        MarkFields,
         OrderFields,
         PoolFront,
         QueueFront,
         RegistryFields,
         Route,
         RunIndex,
+        Signal,
         SizeIndex,
         Tally,
     )
@@ -79,13 +85,17 @@ __all__ = [
     "DroppedBlock",
     "HeapBlocks",
     "HeldBlock",
+    "HeldSignal",
+    "ListFront",
     "Lock",
+    "MarkFields",
     "OrderFields",
     "PoolFront",
     "QueueFront",
     "RegistryFields",
     "Route",
     "RunIndex",
+    "Signal",
     "SizeIndex",
     "Tally",
     "at_once",

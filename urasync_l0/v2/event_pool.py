@@ -67,7 +67,7 @@ class CounterBasedEvents(EventSource):
         return True
 
     def _create(self) -> NativeEvent:
-        return NativeEvent(self, self._create_handle())
+        return NativeEvent(self, self._create_handle(), self.ready)  # it can be signalled again
 
     def _create_handle(self) -> EventHandle:
         if self._pools is not None:
@@ -79,10 +79,6 @@ class CounterBasedEvents(EventSource):
     def _destroyed(self, event: EventHandle) -> None:
         if self._pools is not None:
             self._pools.forget(event)
-
-    def give_back(self, event: NativeEvent) -> None:
-        """Take an event back; it can be signalled again at once."""
-        self._ready.append(event)
 
     def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
         """Nothing to note: the wait has taken the event's number."""

@@ -50,6 +50,11 @@ _append_memory_copy = lib.zeCommandListAppendMemoryCopy
 _append_memory_fill = lib.zeCommandListAppendMemoryFill
 
 
+SIGNAL_FUNCTION = int(ffi.cast("uintptr_t", ffi.addressof(lib, "zeCommandListAppendSignalEvent")))
+"""The address of what appends a signal, for code in C: it takes a list and an event, and is counted
+as a call from Python is."""
+
+
 def event_array(events: Sequence[EventHandle]) -> EventArray:
     """The events as an array for a wait."""
     return EventArray(ffi.new("ze_event_handle_t[]", events))
@@ -122,6 +127,11 @@ def append_signal_event(command_list: CommandListHandle, event: EventHandle) -> 
     code = _append_signal_event(command_list, event)
     if code:
         check(code, "zeCommandListAppendSignalEvent")
+
+
+def check_signal(code: int) -> None:
+    """Raise what `append_signal_event` does, for a call by `SIGNAL_FUNCTION`."""
+    check(code, "zeCommandListAppendSignalEvent")
 
 
 def append_wait_on_events(command_list: CommandListHandle, events: EventArray) -> None:

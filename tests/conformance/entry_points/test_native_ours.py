@@ -13,6 +13,7 @@ import pytest
 from tests.conformance.entry_points.test_peer_access_entries import run_on_two
 from tests.helpers.entries import Client, refused, waits, written
 from tests.helpers.gates import hold
+from tests.helpers.signals import append_each
 from tests.helpers.usm import TIMEOUT_NS
 from urasync_l0 import Context, Device, Event, Queue, UrError, UrResult, UsmType
 from urasync_l0.descriptors import NativeHandleProperties, QueueProperties
@@ -121,6 +122,7 @@ def test_the_handle_of_a_released_event(client: Client, context: Context, queue:
     client.adapter.urEnqueueEventsWait(queue, 0, None, event)
     native = native_of(client.adapter.urEventGetNativeHandle, event.value)
     client.release(event.value)
+    append_each(queue).record().release()  # until then the queue itself keeps its last signal
     out: Out[Event] = Out()
     for owned in (False, True):
         with refused(UrResult.INVALID_EVENT, out):

@@ -8,6 +8,7 @@ import pytest
 from tests.helpers.calls import SIGNAL, WAIT, LevelZeroCalls
 from tests.helpers.entries import Client, refused, waits, written
 from tests.helpers.gates import hold
+from tests.helpers.signals import append_each
 from tests.helpers.usm import MIB
 from urasync_l0 import Command, Context, Device, Event, Queue, UrResult, UsmType
 from urasync_l0.descriptors import AsyncUsmAllocProperties
@@ -80,6 +81,7 @@ def test_appends_only_what_is_asked_for(
     asking: bool,
 ) -> None:
     """ORD-11: one wait for a wait list, one signal for an event, and nothing otherwise."""
+    append_each(queue)
     client.free_only(queue, client.alloc_only(queue, kind, 64))  # memory is there from now on
     client.adapter.urQueueFinish(queue)
     with hold(controls, other_queue):

@@ -5,7 +5,7 @@
 
 #include "structure.h"
 
-enum action { ALLOC, ALLOC_ADDRESS, FREE, FREE_OWN };
+enum action { ALLOC, ALLOC_ADDRESS, FREE, FREE_OWN, RECORD };
 
 typedef struct {
     PyObject ob_base;
@@ -16,20 +16,24 @@ typedef struct {
     enum action action;
 } at_once;
 
-// Whether an argument that is given says what is so without it: no events to wait for, none wanted.
-static bool says_nothing(PyObject *name, PyObject *value) {
+// Whether an argument that is given says that there is nothing to wait for, as is so without it, or
+// whether an event is wanted.
+static bool is_understood(PyObject *name, PyObject *value, bool *with_event) {
     if (PyUnicode_Compare(name, known.event) == 0) {
-        return value == Py_False;
+        *with_event = value == Py_True;
+        return PyBool_Check(value);
     }
     return PyUnicode_Compare(name, known.wait) == 0 && PyTuple_CheckExact(value) &&
            PyTuple_GET_SIZE(value) == 0;
 }
 
-// The pool that a call names, by position or by keyword; NULL without one. False if there is
-// anything else than so many arguments and that one. Without a place for a pool, there is none.
+// The pool that a call names, by position or by keyword, NULL without one, and whether it wants an
+// event. False if there is anything else than so many arguments and these. Without a place for a
+// pool, there is none.
 static bool is_plain(PyObject *const *given, Py_ssize_t count, Py_ssize_t wanted,
-                     PyObject *keywords, PyObject **pool) {
+                     PyObject *keywords, PyObject **pool, bool *with_event) {
     Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+    *with_event = false;
     if (pool != NULL) {
         *pool = NULL;
     }
@@ -40,7 +44,7 @@ static bool is_plain(PyObject *const *given, Py_ssize_t count, Py_ssize_t wanted
     }
     for (Py_ssize_t i = 0; i < named; i++) {
         PyObject *name = PyTuple_GET_ITEM(keywords, i), *value = given[count + i];
-        if (says_nothing(name, value)) {
+        if (is_understood(name, value, with_event)) {
             continue;
         }
         if (pool == NULL || *pool != NULL || PyUnicode_Compare(name, known.pool) != 0) {
@@ -55,19 +59,21 @@ static PyObject *allocate(const at_once *this, PyObject *const *given, Py_ssize_
                           PyObject *keywords) {
     Py_ssize_t wanted = this->action == ALLOC ? 2 : 3;
     PyObject *pool;
+    bool with_event;
     if (count < wanted || !PyObject_TypeCheck(given[0], &queue_front_type) ||
-        !is_plain(given, count, wanted, keywords, &pool)) {
+        !is_plain(given, count, wanted, keywords, &pool, &with_event)) {
         return NULL;
     }
     PyObject *kind = this->action == ALLOC ? this->kind : given[1];
     bool is_held = this->action == ALLOC;
-    return queue_allocate((queue_front *)given[0], kind, given[wanted - 1], pool, is_held);
+    return queue_allocate((queue_front *)given[0], kind, given[wanted - 1], pool, is_held,
+                          with_event);
 }
 
 static PyObject *release(const at_once *this, PyObject *const *given, Py_ssize_t count,
                          PyObject *keywords) {
-    bool is_own = this->action == FREE_OWN;
-    if (!is_plain(given, count, is_own ? 1 : 2, keywords, NULL)) {
+    bool is_own = this->action == FREE_OWN, with_event;
+    if (!is_plain(given, count, is_own ? 1 : 2, keywords, NULL, &with_event)) {
         return NULL;
     }
     PyObject *target = given[count - 1];
@@ -79,16 +85,24 @@ static PyObject *release(const at_once *this, PyObject *const *given, Py_ssize_t
         return NULL;
     }
     Py_INCREF(queue);
-    int status = queue_free((queue_front *)queue, target);
+    PyObject *result = queue_free((queue_front *)queue, target, with_event);
     Py_DECREF(queue);
-    return status > 0 ? Py_NewRef(Py_None) : NULL;
+    return result;
+}
+
+static PyObject *record(PyObject *const *given, Py_ssize_t count, PyObject *keywords) {
+    if (count != 1 || keywords != NULL || !PyObject_TypeCheck(given[0], &queue_front_type)) {
+        return NULL;
+    }
+    return queue_record((queue_front *)given[0]);
 }
 
 static PyObject *call(PyObject *self, PyObject *const *given, size_t flagged, PyObject *keywords) {
     const at_once *this = (at_once *)self;
     Py_ssize_t count = PyVectorcall_NARGS(flagged);
-    PyObject *result = this->action >= FREE ? release(this, given, count, keywords)
-                                            : allocate(this, given, count, keywords);
+    PyObject *result = this->action == RECORD ? record(given, count, keywords)
+                       : this->action >= FREE ? release(this, given, count, keywords)
+                                              : allocate(this, given, count, keywords);
     if (result != NULL || PyErr_Occurred()) {
         return result;
     }
@@ -109,6 +123,7 @@ static int read_action(at_once *this, const char *name) {
         {"alloc_address", ALLOC_ADDRESS, NULL},
         {"free", FREE, NULL},
         {"free_own", FREE_OWN, NULL},
+        {"record", RECORD, NULL},
     };
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (strcmp(name, actions[i].name) == 0) {

@@ -76,11 +76,78 @@ PyObject *registry_observer(PyObject *registry) {
 
 static int traverse_order(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(((order_fields *)self)->clock);
+    Py_VISIT(((order_fields *)self)->domain);
     return 0;
 }
 
 static int clear_order(PyObject *self) {
     Py_CLEAR(((order_fields *)self)->clock);
+    Py_CLEAR(((order_fields *)self)->domain);
+    Py_CLEAR(((order_fields *)self)->lock);
+    return 0;
+}
+
+static PyObject *get_domain(PyObject *self, void *closure) {
+    (void)closure;
+    return member_value(((order_fields *)self)->domain, "domain");
+}
+
+static int set_domain(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    if (value == NULL || !PyObject_TypeCheck(value, &domain_fields_type) ||
+        ((order_fields *)self)->domain != NULL) {
+        PyErr_SetString(PyExc_TypeError, "the domain of an order is set once");
+        return -1;
+    }
+    ((order_fields *)self)->domain = Py_NewRef(value);
+    return 0;
+}
+
+static PyObject *get_lock(PyObject *self, void *closure) {
+    (void)closure;
+    return member_value(((order_fields *)self)->lock, "lock");
+}
+
+static int set_lock(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    if (value == NULL || !Py_IS_TYPE(value, &lock_type) || ((order_fields *)self)->lock != NULL) {
+        PyErr_SetString(PyExc_TypeError, "the lock of an order is set once");
+        return -1;
+    }
+    ((order_fields *)self)->lock = Py_NewRef(value);
+    return 0;
+}
+
+static int traverse_mark(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((mark_fields *)self)->order);
+    Py_VISIT(((mark_fields *)self)->clock);
+    return 0;
+}
+
+static int clear_mark(PyObject *self) {
+    Py_CLEAR(((mark_fields *)self)->order);
+    Py_CLEAR(((mark_fields *)self)->clock);
+    return 0;
+}
+
+static void dealloc_mark(PyObject *self) {
+    PyObject_GC_UnTrack(self);
+    clear_mark(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *get_held_signals(PyObject *self, void *closure) {
+    (void)closure;
+    return PyLong_FromLongLong(atomic_load(&((domain_fields *)self)->held_signals));
+}
+
+static int set_held_signals(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    long long count = value == NULL ? 0 : PyLong_AsLongLong(value);
+    if (count == -1 && PyErr_Occurred()) {
+        return -1;
+    }
+    atomic_store(&((domain_fields *)self)->held_signals, count);
     return 0;
 }
 
@@ -116,6 +183,24 @@ static PyMemberDef members_of_order[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
+static PyMemberDef members_of_mark[] = {
+    {"order", T_OBJECT_EX, offsetof(mark_fields, order), 0, "That of the queue."},
+    {"clock", T_OBJECT_EX, offsetof(mark_fields, clock), 0, "That of the queue there."},
+    {"number", T_ULONGLONG, offsetof(mark_fields, number), 0, "The command's number."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef attributes_of_order[] = {
+    {"domain", get_domain, set_domain, "The queues of the context.", NULL},
+    {"lock", get_lock, set_lock, "Guards the queue's list.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyGetSetDef attributes_of_domain[] = {
+    {"held_signals", get_held_signals, set_held_signals, "How many HeldSignals hold one.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
 static PyMemberDef members_of_domain[] = {
     {"epoch", T_ULONGLONG, offsetof(domain_fields, epoch), 0, "Changes with completed marks."},
     {NULL, 0, 0, 0, NULL},
@@ -133,10 +218,23 @@ PyTypeObject order_fields_type = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
     .tp_doc = "What the pools read of a queue's order, in C.",
     .tp_new = make_empty,
+    .tp_getset = attributes_of_order,
     .tp_traverse = traverse_order,
     .tp_clear = clear_order,
     .tp_dealloc = dealloc_order,
     .tp_members = members_of_order,
+};
+
+PyTypeObject mark_fields_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "urasync_l0.pool._structure.MarkFields",
+    .tp_basicsize = sizeof(mark_fields),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
+    .tp_doc = "A place in the order of a queue, in C.",
+    .tp_new = make_empty,
+    .tp_traverse = traverse_mark,
+    .tp_clear = clear_mark,
+    .tp_dealloc = dealloc_mark,
+    .tp_members = members_of_mark,
 };
 
 PyTypeObject domain_fields_type = {
@@ -145,6 +243,7 @@ PyTypeObject domain_fields_type = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_doc = "What the pools read of a context's queues, in C.",
     .tp_new = make_empty,
+    .tp_getset = attributes_of_domain,
     .tp_members = members_of_domain,
 };
 

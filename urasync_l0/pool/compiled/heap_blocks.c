@@ -207,8 +207,8 @@ static bool holds(const heap_blocks *heap, const struct run *own, const struct r
     return !heap->one_range && own->start < idle->start && idle->start < own->end;
 }
 
-// A block in use, or None if no run holds so many bytes.
-static PyObject *take(heap_blocks *heap, run_index *view, uint64_t size, PyObject *undo) {
+// The run that is taken from; NULL if none holds so many bytes.
+static struct run *fit_for(const heap_blocks *heap, const run_index *view, uint64_t size) {
     uint64_t rank = 0, own_rank = 0;
     struct run *fit = index_find(heap->idle, size, &rank);
     struct run *own = index_find(view->sizes, size, &own_rank);
@@ -216,7 +216,13 @@ static PyObject *take(heap_blocks *heap, run_index *view, uint64_t size, PyObjec
         fit = own;
         rank = own_rank;
     }
-    if (fit == NULL || (heap->whole && rank != size)) {
+    return fit == NULL || (heap->whole && rank != size) ? NULL : fit;
+}
+
+// A block in use, or None if no run holds so many bytes.
+static PyObject *take(heap_blocks *heap, run_index *view, uint64_t size, PyObject *undo) {
+    struct run *fit = fit_for(heap, view, size);
+    if (fit == NULL) {
         Py_RETURN_NONE;
     }
     return (PyObject *)carve(heap, fit->first, size, view->order, undo);
@@ -508,6 +514,30 @@ static int absorb(heap_blocks *heap, run_index *view, PyObject *clock, PyObject 
 
 enum { GRANULE = 256 };
 
+static uint64_t rounded(uint64_t requested) {
+    return (requested + (GRANULE - 1)) & ~(uint64_t)(GRANULE - 1);
+}
+
+static int absorb_clock(heap_blocks *heap, run_index *view, PyObject *clock) {
+    if (view->clock == clock) {
+        return 0;
+    }
+    PyObject *added = PyList_New(0);
+    int status = added == NULL ? -1 : absorb(heap, view, clock, added);
+    Py_XDECREF(added);
+    return status;
+}
+
+int heap_has(heap_blocks *heap, PyObject *order, PyObject *clock, uint64_t requested) {
+    run_index *view = view_of(heap, order);
+    int status = view == NULL ? -1 : absorb_clock(heap, view, clock);
+    if (status == 0) {
+        status = fit_for(heap, view, rounded(requested)) != NULL;
+    }
+    Py_XDECREF((PyObject *)view);
+    return status;
+}
+
 PyObject *heap_hand_out(heap_blocks *heap, PyObject *order, PyObject *clock, uint64_t requested,
                         tally *numbers) {
     uint64_t owner;
@@ -515,13 +545,8 @@ PyObject *heap_hand_out(heap_blocks *heap, PyObject *order, PyObject *clock, uin
     if (view == NULL) {
         return NULL;
     }
-    int status = 0;
-    if (view->clock != clock) {
-        PyObject *added = PyList_New(0);
-        status = added == NULL ? -1 : absorb(heap, view, clock, added);
-        Py_XDECREF(added);
-    }
-    uint64_t size = (requested + (GRANULE - 1)) & ~(uint64_t)(GRANULE - 1);
+    int status = absorb_clock(heap, view, clock);
+    uint64_t size = rounded(requested);
     PyObject *found = status < 0 ? NULL : take(heap, view, size, Py_None);
     Py_DECREF((PyObject *)view);
     if (found == NULL || found == Py_None) {

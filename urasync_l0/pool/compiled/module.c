@@ -34,29 +34,12 @@ static int fetch_names(void) {
         PyObject **place;
         const char *name;
     } names[] = {
-        NAME(allocated),
-        NAME(append),
-        NAME(clock),
-        NAME(completed),
-        NAME(context),
-        NAME(core),
-        NAME(device),
-        NAME(dropped_type),
-        NAME(epoch),
-        NAME(event),
-        NAME(wait),
-        NAME(finish_if_closed),
-        NAME(freed),
-        NAME(id),
-        NAME(live),
-        NAME(note_completion),
-        NAME(observer),
-        NAME(pieces),
-        NAME(pool),
-        NAME(prepares),
-        NAME(require),
-        NAME(sequence),
-        {&known.reversed, "__reversed__"},
+        NAME(allocated), NAME(append),  NAME(clock),    NAME(completed),
+        NAME(context),   NAME(core),    NAME(device),   NAME(dropped_type),
+        NAME(epoch),     NAME(event),   NAME(wait),     NAME(finish_if_closed),
+        NAME(freed),     NAME(id),      NAME(live),     NAME(note_completion),
+        NAME(observer),  NAME(pieces),  NAME(pool),     NAME(prepares),
+        NAME(refuse),    NAME(require), NAME(sequence), {&known.reversed, "__reversed__"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         *names[i].place = PyUnicode_InternFromString(names[i].name);
@@ -77,8 +60,16 @@ static int fetch_known(void) {
     known.piece = attribute_of("urasync_l0.pool.block", "Piece");
     known.nothing = attribute_of("urasync_l0.pool.fields", "NOTHING");
     known.usm_type = attribute_of("urasync_l0.enums", "UsmType");
-    return known.piece == NULL || known.nothing == NULL || known.usm_type == NULL ? -1
-                                                                                  : fetch_names();
+    PyObject *commands = attribute_of("urasync_l0.enums", "Command");
+    if (known.piece == NULL || known.nothing == NULL || known.usm_type == NULL ||
+        commands == NULL) {
+        Py_XDECREF(commands);
+        return -1;
+    }
+    known.command_free = PyObject_GetAttrString(commands, "ENQUEUE_USM_FREE_EXP");
+    known.command_record = PyObject_GetAttrString(commands, "EVENTS_WAIT");
+    Py_DECREF(commands);
+    return known.command_free == NULL || known.command_record == NULL ? -1 : fetch_names();
 }
 
 static int execute(PyObject *module) {
@@ -86,7 +77,8 @@ static int execute(PyObject *module) {
         &block_type,       &size_index_type,    &run_index_type,       &heap_blocks_type,
         &tally_type,       &lock_type,          &order_fields_type,    &domain_fields_type,
         &pool_front_type,  &dropped_block_type, &registry_fields_type, &held_block_type,
-        &queue_front_type, &route_type,         &at_once_type,
+        &queue_front_type, &route_type,         &at_once_type,         &mark_fields_type,
+        &signal_type,      &held_signal_type,   &list_front_type,
     };
     // The classes are the process's, and go with the package's first copy: another one, after its
     // modules were forgotten and imported again, has other enumerators, and uses those in Python.

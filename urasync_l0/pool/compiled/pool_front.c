@@ -62,11 +62,37 @@ static PyObject *take_locked(pool_front *pool, PyObject *heap, PyObject *order, 
     return found;
 }
 
+static bool is_served(const pool_front *pool, PyObject *heap, uint64_t largest, uint64_t size) {
+    return size != 0 && size <= largest && !((heap_blocks *)heap)->crowded &&
+           (pool->limit == 0 || size <= pool->limit);
+}
+
+static int has_locked(pool_front *pool, PyObject *heap, PyObject *order, uint64_t size) {
+    uint64_t epoch;
+    if (domain_epoch(pool->domain, &epoch) < 0 ||
+        (epoch != pool->epoch && call((PyObject *)pool, known.note_completion) < 0)) {
+        return -1;
+    }
+    PyObject *clock = pool->by_clock ? order_clock(order) : Py_NewRef(known.nothing);
+    int status = clock == NULL ? -1 : heap_has((heap_blocks *)heap, order, clock, size);
+    Py_XDECREF(clock);
+    return status;
+}
+
+int pool_has_at_once(pool_front *pool, PyObject *heap, uint64_t largest, PyObject *order,
+                     uint64_t size) {
+    if (!is_served(pool, heap, largest, size)) {
+        return 0;
+    }
+    lock_acquire((lock *)pool->lock);
+    int status = pool->is_closed ? 0 : has_locked(pool, heap, order, size);
+    lock_release((lock *)pool->lock);
+    return status;
+}
+
 PyObject *pool_take_at_once(pool_front *pool, PyObject *heap, uint64_t largest, PyObject *order,
                             uint64_t size, PyObject **address) {
-    uint64_t limit = pool->limit;
-    if (size == 0 || size > largest || ((heap_blocks *)heap)->crowded ||
-        (limit != 0 && size > limit)) {
+    if (!is_served(pool, heap, largest, size)) {
         Py_RETURN_NONE;
     }
     lock_acquire((lock *)pool->lock);

@@ -30,6 +30,75 @@ static bool is_usual(const queue_front *queue) {
 #endif
 }
 
+// -- events -----------------------------------------------------------------------------------
+
+// Who records must be told of every event in its order, which the reference does.
+static bool is_observed(const queue_front *queue) {
+    PyObject *observer = registry_observer(queue->registry);
+    if (observer == NULL) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(observer);
+    return observer != Py_None;
+}
+
+// The queue's list, if it can be asked for a signal; NULL, without an error, if not.
+static list_front *signalling_list(const queue_front *queue) {
+    PyObject *list = queue->command_list;
+    return list != NULL && PyObject_TypeCheck(list, &list_front_type) &&
+                   list_can_signal((list_front *)list) &&
+                   ((list_front *)list)->order == queue->order && queue->event_type != NULL &&
+                   queue->dropped != NULL && queue->context != NULL && !is_observed(queue)
+               ? (list_front *)list
+               : NULL;
+}
+
+static lock *lock_of(const list_front *list) { return (lock *)((order_fields *)list->order)->lock; }
+
+// An event over a signal that the caller holds; with an error, nobody does any more.
+static PyObject *make_event(queue_front *queue, native_signal *given, PyObject *command) {
+    const struct signalling what = {
+        .domain = ((order_fields *)queue->order)->domain,
+        .dropped = queue->dropped,
+        .queue = (PyObject *)queue,
+        .context = queue->context,
+        .command = command,
+    };
+    PyObject *made = hold_signal((PyTypeObject *)queue->event_type, given, &what);
+    if (made == NULL) {
+        signal_release(given);
+    }
+    return made;
+}
+
+// A signal at the queue's place, held; NULL with an error, or without one where the reference has
+// to do it. The caller holds no lock.
+static native_signal *signal_here(list_front *list) {
+    uint32_t code = 0;
+    lock_acquire(lock_of(list));
+    native_signal *given = list->is_closing ? NULL : list_signal(list, &code);
+    lock_release(lock_of(list));
+    if (code != 0) {
+        list_refuse(list, given, code);
+        Py_DECREF((PyObject *)given);
+        given = NULL;
+    }
+    return given;
+}
+
+PyObject *queue_record(queue_front *queue) {
+    list_front *list = is_usual(queue) ? signalling_list(queue) : NULL;
+    if (list == NULL) {
+        return NULL;
+    }
+    Py_INCREF((PyObject *)list);
+    native_signal *given = signal_here(list);
+    Py_DECREF((PyObject *)list);
+    PyObject *made = given == NULL ? NULL : make_event(queue, given, known.command_record);
+    Py_XDECREF((PyObject *)given);
+    return made;
+}
+
 // -- the pool of a route ----------------------------------------------------------------------
 
 // The core of a pool that can serve the route; NULL, without an error, where the reference has to
@@ -129,8 +198,58 @@ static PyObject *take(queue_front *queue, route *way, PyObject *nbytes, PyObject
     return found;
 }
 
+// As `take`, with the signal of the queue's place behind it. The signal comes first, since it may
+// be refused. With the queue's lock held no command can come between the two, so all that used the
+// memory is before the signal.
+static PyObject *take_with_signal(queue_front *queue, list_front *list, route *way,
+                                  PyObject *nbytes, PyObject **address, native_signal **given) {
+    uint64_t size = PyLong_AsUnsignedLongLong(nbytes);
+    uint32_t code = 0;
+    int status = size == UINT64_MAX && PyErr_Occurred() ? -1 : 1;
+    PyObject *core = Py_NewRef(way->core), *heap = Py_NewRef(way->heap), *found = NULL;
+    uint64_t largest = way->largest;
+    lock_acquire(lock_of(list));
+    if (status > 0 && !list_has_signal(list)) {
+        // Or a signal would be appended for nothing, as it is if another thread is quicker.
+        status = pool_has_at_once((pool_front *)core, heap, largest, queue->order, size);
+    }
+    *given = status > 0 && !list->is_closing ? list_signal(list, &code) : NULL;
+    if (*given != NULL && code == 0) {
+        found = pool_take_at_once((pool_front *)core, heap, largest, queue->order, size, address);
+    }
+    lock_release(lock_of(list));
+    Py_DECREF(core);
+    Py_DECREF(heap);
+    if (found == Py_None) {
+        Py_CLEAR(found);
+    }
+    if (found == NULL && *given != NULL) {
+        if (code != 0) {
+            list_refuse(list, *given, code);
+        } else {
+            signal_release(*given);
+        }
+        Py_DECREF((PyObject *)*given);
+        *given = NULL;
+    }
+    if (status < 0) {
+        PyErr_Clear();
+    }
+    return found;
+}
+
+// The event of a call: None without a signal. Takes the signal, also with an error.
+static PyObject *event_of(queue_front *queue, native_signal *given, PyObject *command) {
+    if (given == NULL) {
+        return Py_NewRef(Py_None);
+    }
+    PyObject *event = make_event(queue, given, command);
+    Py_DECREF((PyObject *)given);
+    return event;
+}
+
 PyObject *queue_allocate(queue_front *queue, PyObject *kind, PyObject *nbytes, PyObject *named,
-                         bool is_held) {
+                         bool is_held, bool with_event) {
     if (!PyLong_CheckExact(nbytes) || !is_usual(queue) || !is_empty(queue->notes) ||
         queue->routes == NULL || queue->held_type == NULL || queue->dropped == NULL) {
         return NULL;
@@ -140,12 +259,25 @@ PyObject *queue_allocate(queue_front *queue, PyObject *kind, PyObject *nbytes, P
         PyErr_Clear();
         return NULL;
     }
+    list_front *list = with_event ? signalling_list(queue) : NULL;
+    if (with_event && list == NULL) {
+        return NULL;
+    }
     route *way = (route *)Py_NewRef(found_route);
+    Py_XINCREF((PyObject *)list);
     PyObject *pool = pool_for(queue, way, named);
-    PyObject *address = NULL;
-    PyObject *found = pool == NULL ? NULL : take(queue, way, nbytes, &address);
+    PyObject *address = NULL, *found = NULL, *event = NULL;
+    native_signal *given = NULL;
+    if (pool != NULL && with_event) {
+        found = take_with_signal(queue, list, way, nbytes, &address, &given);
+    } else if (pool != NULL) {
+        found = take(queue, way, nbytes, &address);
+    }
+    if (found != NULL) {
+        event = event_of(queue, given, way->command);
+    }
     PyObject *result = NULL;
-    if (found != NULL && is_held) {
+    if (event != NULL && is_held) {
         const struct holding what = {
             .block = (block *)found,
             .address = address,
@@ -155,53 +287,99 @@ PyObject *queue_allocate(queue_front *queue, PyObject *kind, PyObject *nbytes, P
             .queue = (PyObject *)queue,
             .kind = way->kind,
             .pool = pool,
-            .event = Py_None,
+            .event = event,
         };
         result = hold_block((PyTypeObject *)queue->held_type, &what);
-    } else if (found != NULL) {
-        result = PyTuple_Pack(2, address, Py_None);
+    } else if (event != NULL) {
+        result = PyTuple_Pack(2, address, event);
     }
+    Py_XDECREF(event);
     Py_XDECREF(address);
     Py_XDECREF(found);
     Py_XDECREF(pool);
+    Py_XDECREF((PyObject *)list);
     Py_DECREF((PyObject *)way);
     return result;
 }
 
 // -- free -------------------------------------------------------------------------------------
 
-int queue_free(queue_front *queue, PyObject *target) {
-    held_block *held = PyObject_TypeCheck(target, &held_block_type) ? (held_block *)target : NULL;
-    if (!is_usual(queue) || (held != NULL ? held->is_noted : !PyLong_CheckExact(target))) {
-        return 0;
-    }
-    PyObject *address = held != NULL ? held->ptr : target;
-    PyObject *live = registry_live(queue->registry);
+// The block of what is to be freed, if it is in use and this is a usual call; borrowed. NULL,
+// without an error, where the reference has to look at it.
+static block *block_to_free(const queue_front *queue, const held_block *held, PyObject *address,
+                            PyObject *live) {
     PyObject *found =
         live != NULL && PyDict_CheckExact(live) ? PyDict_GetItemWithError(live, address) : NULL;
     block *freed = found != NULL && Py_IS_TYPE(found, &block_type) ? (block *)found : NULL;
-    pool_front *pool = pool_of(freed);
-    uint64_t sequence;
-    if (pool == NULL || pool->lock == NULL || pool->tally == NULL ||
-        (held != NULL && (freed != held->block || freed->born != held->born)) ||
-        order_sequence(queue->order, &sequence) < 0) {
+    const pool_front *pool = pool_of(freed);
+    if (pool == NULL || pool->lock == NULL || pool->tally == NULL || queue->order == NULL ||
+        (held != NULL && (freed != held->block || freed->born != held->born))) {
+        PyErr_Clear();
+        return NULL;
+    }
+    return freed;
+}
+
+// The signal of a free, held, and the free's stamp. What used the memory was given to the queue
+// before, so that the signal's number is one. The block is out of the live table; where it stays in
+// use it is put back.
+static native_signal *signal_of_free(list_front *list, PyObject *live, PyObject *address,
+                                     block *freed, uint64_t *stamp) {
+    Py_INCREF((PyObject *)list);
+    native_signal *given = signal_here(list);
+    Py_DECREF((PyObject *)list);
+    if (given != NULL) {
+        *stamp = ((mark_fields *)given->mark)->number;
+        return given;
+    }
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (PyDict_SetItem(live, address, (PyObject *)freed) < 0) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+    } else {
+        PyErr_Restore(type, value, trace);
+    }
+    return NULL;
+}
+
+PyObject *queue_free(queue_front *queue, PyObject *target, bool with_event) {
+    held_block *held = PyObject_TypeCheck(target, &held_block_type) ? (held_block *)target : NULL;
+    if (!is_usual(queue) || (held != NULL ? held->is_noted : !PyLong_CheckExact(target))) {
+        return NULL;
+    }
+    list_front *list = with_event ? signalling_list(queue) : NULL;
+    PyObject *address = held != NULL ? held->ptr : target;
+    PyObject *live = registry_live(queue->registry);
+    block *freed = block_to_free(queue, held, address, live);
+    uint64_t stamp;
+    if (freed == NULL || (with_event && list == NULL) || order_sequence(queue->order, &stamp) < 0) {
         PyErr_Clear();
         Py_XDECREF(live);
-        return 0;
+        return NULL;
     }
+    stamp++;
+    pool_front *pool = pool_of(freed);
+    native_signal *given = NULL;
+    PyObject *event = NULL;
     Py_INCREF((PyObject *)freed);
     Py_INCREF((PyObject *)pool);
-    int status = PyDict_DelItem(live, address);
-    Py_DECREF(live);
-    if (status == 0) {
+    if (PyDict_DelItem(live, address) == 0 &&
+        (!with_event || (given = signal_of_free(list, live, address, freed, &stamp)) != NULL)) {
         if (held != NULL) {
             held->is_noted = 1;
         }
-        status = pool_free(pool, freed, queue->order, sequence + 1);
+        int status = pool_free(pool, freed, queue->order, stamp);
+        event = event_of(queue, given, known.command_free);
+        if (status < 0) {
+            Py_CLEAR(event);
+        }
     }
+    Py_DECREF(live);
     Py_DECREF((PyObject *)pool);
     Py_DECREF((PyObject *)freed);
-    return status < 0 ? -1 : 1;
+    return event;
 }
 
 // -- the Python classes -----------------------------------------------------------------------
@@ -210,10 +388,13 @@ static int traverse_queue(PyObject *self, visitproc visit, void *arg) {
     const queue_front *queue = (queue_front *)self;
     Py_VISIT(queue->attention);
     Py_VISIT(queue->dropped);
+    Py_VISIT(queue->event_type);
     Py_VISIT(queue->held_type);
     Py_VISIT(queue->notes);
     Py_VISIT(queue->registry);
     Py_VISIT(queue->routes);
+    Py_VISIT(queue->command_list);
+    Py_VISIT(queue->context);
     Py_VISIT(queue->order);
     return 0;
 }
@@ -222,10 +403,13 @@ static int clear_queue(PyObject *self) {
     queue_front *queue = (queue_front *)self;
     Py_CLEAR(queue->attention);
     Py_CLEAR(queue->dropped);
+    Py_CLEAR(queue->event_type);
     Py_CLEAR(queue->held_type);
     Py_CLEAR(queue->notes);
     Py_CLEAR(queue->registry);
     Py_CLEAR(queue->routes);
+    Py_CLEAR(queue->command_list);
+    Py_CLEAR(queue->context);
     Py_CLEAR(queue->order);
     return 0;
 }
@@ -252,6 +436,22 @@ static int set_held_type(PyObject *self, PyObject *value, void *closure) {
     return 0;
 }
 
+static PyObject *get_event_type(PyObject *self, void *closure) {
+    (void)closure;
+    return member_value(((queue_front *)self)->event_type, "_event_type");
+}
+
+static int set_event_type(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    if (value == NULL || !PyType_Check(value) ||
+        !PyType_IsSubtype((PyTypeObject *)value, &held_signal_type)) {
+        PyErr_SetString(PyExc_TypeError, "an event of a queue is a HeldSignal");
+        return -1;
+    }
+    replace(&((queue_front *)self)->event_type, value);
+    return 0;
+}
+
 static PyObject *get_routes(PyObject *self, void *closure) {
     (void)closure;
     return member_value(((queue_front *)self)->routes, "_routes");
@@ -269,6 +469,7 @@ static int set_routes(PyObject *self, PyObject *value, void *closure) {
 
 static PyGetSetDef attributes_of_queue[] = {
     {"_held_type", get_held_type, set_held_type, "What an allocation returns.", NULL},
+    {"_event_type", get_event_type, set_event_type, "What an event is.", NULL},
     {"_routes", get_routes, set_routes, "Where memory comes from, by its kind.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -278,6 +479,8 @@ static PyMemberDef members_of_queue[] = {
     {"_dropped", T_OBJECT_EX, offsetof(queue_front, dropped), 0, "Where dropped objects go."},
     {"_notes", T_OBJECT_EX, offsetof(queue_front, notes), 0, "Empty if addresses need none."},
     {"_registry", T_OBJECT_EX, offsetof(queue_front, registry), 0, "The pools of the context."},
+    {"command_list", T_OBJECT_EX, offsetof(queue_front, command_list), 0, "Its list."},
+    {"context", T_OBJECT_EX, offsetof(queue_front, context), 0, "What it belongs to."},
     {"order", T_OBJECT_EX, offsetof(queue_front, order), 0, "Its order."},
     {NULL, 0, 0, 0, NULL},
 };

@@ -4,9 +4,9 @@
 // queue, the part of a heap that every allocation and free passes, and the front of pools and
 // queues, where the usual ones are done at once. The Python classes of the same names (block.py,
 // size_index.py, run_index.py, tally.py, heap_blocks.py, fields.py, pool_front.py, held_block.py,
-// queue_front.py) are the reference:
-// each function here does what the method of its name does there, which is where the reasons stand.
-// Tests run both against each other.
+// held_signal.py, list_front.py, queue_front.py) are the reference: each function here does what
+// the method of its name does there, which is where the reasons stand. Tests run both against each
+// other.
 //
 // All of it is guarded by the lock of the pool, as there. What runs out of the host's memory raises
 // MemoryError and may leave a heap half changed, as there.
@@ -16,6 +16,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -190,6 +191,8 @@ typedef struct {
 } heap_blocks;
 
 block *new_block(PyObject *heap, uint64_t address, uint64_t size, enum state state);
+// Whether heap_hand_out would find memory; -1 with an error.
+int heap_has(heap_blocks *heap, PyObject *order, PyObject *clock, uint64_t requested);
 PyObject *heap_hand_out(heap_blocks *heap, PyObject *order, PyObject *clock, uint64_t requested,
                         tally *numbers);
 int heap_take_back(heap_blocks *heap, block *freed, PyObject *order, uint64_t stamp,
@@ -200,6 +203,8 @@ int heap_take_back(heap_blocks *heap, block *freed, PyObject *order, uint64_t st
 typedef struct {
     PyObject ob_base;
     PyObject *clock;
+    PyObject *domain; // NULL, or a domain_fields
+    PyObject *lock;   // NULL, or a lock
     uint64_t id;
     uint64_t sequence;
     uint64_t completed;
@@ -207,7 +212,15 @@ typedef struct {
 
 typedef struct {
     PyObject ob_base;
+    PyObject *order;
+    PyObject *clock;
+    uint64_t number;
+} mark_fields;
+
+typedef struct {
+    PyObject ob_base;
     uint64_t epoch;
+    _Atomic int64_t held_signals;
 } domain_fields;
 
 typedef struct {
@@ -249,6 +262,9 @@ typedef struct {
     char is_closed;
 } pool_front;
 
+// Whether pool_take_at_once would find memory now; -1 with an error.
+int pool_has_at_once(pool_front *pool, PyObject *heap, uint64_t largest, PyObject *order,
+                     uint64_t size);
 PyObject *pool_usual(pool_front *pool, PyObject *key, uint64_t *largest);
 PyObject *pool_take_at_once(pool_front *pool, PyObject *heap, uint64_t largest, PyObject *order,
                             uint64_t size, PyObject **address);
@@ -285,16 +301,77 @@ struct holding {
 };
 PyObject *hold_block(PyTypeObject *type, const struct holding *what);
 
+// -- signals ----------------------------------------------------------------------------------
+
+typedef struct native_signal {
+    PyObject ob_base;
+    PyObject *mark;              // NULL before the first signal
+    struct native_signal *first; // held; or NULL
+    PyObject *returned;          // a list, or NULL
+    uint64_t value;
+    _Atomic uint32_t holders;
+    char is_new;
+    char is_unseen;
+} native_signal;
+
+void signal_take(native_signal *this);
+bool signal_hold(native_signal *this);
+int signal_release(native_signal *this);
+
+typedef struct {
+    PyObject ob_base;
+    native_signal *signal; // NULL once it is released
+    PyObject *mark;
+    PyObject *domain; // a domain_fields
+    PyObject *dropped;
+    PyObject *queue;
+    PyObject *context;
+    PyObject *command;
+} held_signal;
+
+struct signalling {
+    PyObject *domain, *dropped, *queue, *context, *command;
+};
+// Takes over the caller's hold of the signal, if it succeeds.
+PyObject *hold_signal(PyTypeObject *type, native_signal *given, const struct signalling *what);
+
+typedef struct {
+    PyObject ob_base;
+    PyObject *order;
+    PyObject *mark_type;
+    PyObject *ready;     // a list, or None
+    native_signal *last; // held; or NULL
+    uint64_t append;     // the address of a function
+    uint64_t value;
+    char is_private;
+    char is_plain;
+    char is_closing;
+} list_front;
+
+// Whether list_signal may be asked.
+bool list_can_signal(const list_front *list);
+// Whether list_signal would append nothing.
+bool list_has_signal(const list_front *list);
+// The signal of the queue's place, held, as a new reference: the last one, if no command came after
+// it, or one that is appended. With `*code` it is one that the driver refused to append, and is for
+// list_refuse, which raises. NULL without an error where the reference has to do it. The caller
+// holds the queue's lock, and but for list_refuse keeps it.
+native_signal *list_signal(list_front *list, uint32_t *code);
+void list_refuse(list_front *list, native_signal *given, uint32_t code);
+
 // -- queues -----------------------------------------------------------------------------------
 
 typedef struct {
     PyObject ob_base;
     PyObject *attention;
     PyObject *dropped;
+    PyObject *event_type;
     PyObject *held_type;
     PyObject *notes;
     PyObject *registry;
-    PyObject *routes; // dict: route by kind
+    PyObject *routes;       // dict: route by kind
+    PyObject *command_list; // NULL, or a list_front
+    PyObject *context;
     PyObject *order;
 } queue_front;
 
@@ -310,12 +387,14 @@ typedef struct {
     uint64_t largest;
 } route;
 
-// An allocation, or the tuple of its address and None; NULL without an error where the method in
-// Python has to do it.
+// An allocation, or the tuple of its address and its event or None; NULL without an error where the
+// method in Python has to do it, as with the others.
 PyObject *queue_allocate(queue_front *queue, PyObject *kind, PyObject *nbytes, PyObject *named,
-                         bool is_held);
-// 1 if it is done, 0 where the method in Python has to do it, -1 with an error.
-int queue_free(queue_front *queue, PyObject *target);
+                         bool is_held, bool with_event);
+// The event, or None without one.
+PyObject *queue_free(queue_front *queue, PyObject *target, bool with_event);
+// An event.
+PyObject *queue_record(queue_front *queue);
 
 // What makes a base class: subclasses take arguments of their own.
 static inline PyObject *make_empty(PyTypeObject *type, PyObject *arguments, PyObject *named) {
@@ -359,12 +438,16 @@ extern PyTypeObject run_index_type;
 extern PyTypeObject heap_blocks_type;
 extern PyTypeObject tally_type;
 extern PyTypeObject lock_type;
+extern PyTypeObject mark_fields_type;
 extern PyTypeObject order_fields_type;
 extern PyTypeObject domain_fields_type;
 extern PyTypeObject registry_fields_type;
 extern PyTypeObject pool_front_type;
 extern PyTypeObject dropped_block_type;
 extern PyTypeObject held_block_type;
+extern PyTypeObject signal_type;
+extern PyTypeObject held_signal_type;
+extern PyTypeObject list_front_type;
 extern PyTypeObject queue_front_type;
 extern PyTypeObject route_type;
 extern PyTypeObject at_once_type;
@@ -376,10 +459,12 @@ struct known {
     PyObject *piece;          // the class Piece
     PyObject *nothing;        // the empty clock
     PyObject *usm_type;       // the enumeration UsmType
+    PyObject *command_free;   // the Commands of a free and of a recorded event
+    PyObject *command_record;
     // Names of attributes and methods.
     PyObject *allocated, *append, *clock, *completed, *context, *core, *device, *dropped_type;
     PyObject *epoch, *event, *finish_if_closed, *freed, *id, *live, *note_completion, *observer;
-    PyObject *pieces, *pool, *prepares, *require, *reversed, *sequence, *wait;
+    PyObject *pieces, *pool, *prepares, *refuse, *require, *reversed, *sequence, *wait;
 };
 extern struct known known;
 
