@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from functools import partial
 
 import urasync_l0
+from benchmarks import threads
 from benchmarks.free_blocks import microseconds_a_pair
 from benchmarks.rounds import Case
 from urasync_l0.ze.loader import DriverName
@@ -22,7 +23,6 @@ PAIRS = 2_000
 BATCH = 256
 FREED = (10, 1_000, 10_000, 100_000)
 FREE_BLOCKS = (100, 10_000, 100_000)
-THREADS = (1, 2, 4, 8)
 SNAPSHOT_BLOCKS = 1_000
 MANY = 50_000
 """Cases with more blocks than this are measured once."""
@@ -64,7 +64,7 @@ class Bench:
             name = f"{count:,} freed blocks"
             rounds = 1 if count > MANY else 100
             yield self._case("finish", name, "µs", partial(self.finish, count), rounds)
-        for count in THREADS:
+        for count in threads.THREADS:
             yield self._case("threads", f"{count}", "µs a pair", partial(self.threads, count), 3)
         yield self._case("snapshot", f"of {SNAPSHOT_BLOCKS:,} blocks", "µs", self.snapshot, 5)
         yield self._case("snapshot", "pair meanwhile", "µs a pair", self.pair_meanwhile, 3)
@@ -169,29 +169,7 @@ class Bench:
 
     def threads(self, count: int) -> float:
         """Time a pair when so many threads work on queues and pools of their own."""
-        pairs = PAIRS // count
-        ready = threading.Barrier(count)
-        begun: list[int] = []
-        ended: list[int] = []
-
-        def work() -> None:
-            queue = self.context.create_queue()
-            pool = self.context.create_pool(release_threshold=urasync_l0.KEEP_EVERYTHING)
-            queue.free(queue.alloc_device(NBYTES, pool))
-            ready.wait()
-            begun.append(time.perf_counter_ns())
-            for _ in range(pairs):
-                queue.free(queue.alloc_device(NBYTES, pool))
-            ended.append(time.perf_counter_ns())
-            queue.close()
-            pool.close()
-
-        workers = [threading.Thread(target=work) for _ in range(count)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        return (max(ended) - min(begun)) / (pairs * count) / 1000
+        return threads.microseconds_a_pair(self.context, count)
 
     def snapshot(self) -> float:
         """Take a snapshot of a pool with many blocks in use."""

@@ -50,7 +50,7 @@ pip install "$work"/dist/*.whl 'pytest>=9' pytest-xdist pytest-randomly hypothes
 
 tar -xzf "$sdist" --strip-components=1 --wildcards '*/tests' '*/pyproject.toml'
 left_out=()
-needs_sources='^(from|import) (benchmarks|ze_build|ur_library_build|tests\.(system\.made_loader|intel))'
+needs_sources='^(from|import) (benchmarks|ze_build|ur_library_build|tests\.(system\.made_loader|intel|helpers\.type_checker))'
 reads_sources='ROOT / "(urasync_l0|tools|examples|docs)|parents\[3\] / "urasync_l0"|__file__\)\.parent / "compiled'
 for file in $(grep -rlE "$needs_sources|$reads_sources" tests --include='*.py'); do
     case $file in
