@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, overload
 
 from urasync_l0 import dlpack
 from urasync_l0.enums import UsmType
@@ -207,7 +207,7 @@ class Allocation(HeldBlock):
         """NumPy's view of host and shared memory, as bytes."""
         self.require_live()
         if self.kind is UsmType.DEVICE:
-            # NumPy then takes it for an object without an interface, as it should.
+            # Who asks whether there is one is told so; NumPy asks for `__array__` next.
             raise AttributeError("device memory has no __array_interface__")
         return {
             "version": 3,
@@ -215,6 +215,20 @@ class Allocation(HeldBlock):
             "typestr": "|u1",
             "data": (self.ptr, False),
         }
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        """Refuse to be an array: NumPy asks so for device memory only, after the interface above,
+        and would otherwise make an array of one object.
+
+        Raises
+        ------
+        UnsupportedFeatureError
+            For device memory, which the host cannot read; copy it to host memory.
+        InvalidMemObjectError
+            If the allocation is freed.
+        """
+        self.memoryview()
+        raise UnsupportedFeatureError(f"{self!r} has NumPy's __array_interface__; use that.")
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """DLPack's device: kDLCPU for host memory, else kDLOneAPI with the root device's index.

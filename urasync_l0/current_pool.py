@@ -33,12 +33,12 @@ _THE_LONG_WAY = cast(Pool, _TheLongWay())
 
 @dataclass(eq=False, slots=True)
 class _Block:
-    """A `use_pool` block, which may be over in what copied the caller's context variables."""
+    """A `use_pool` block. It may be over and yet the innermost: in what copied the caller's context
+    variables, or where a generator left it in another context. ``pool`` is None then."""
 
-    pool: Pool
+    pool: Pool | None
     places: frozenset[CurrentPool]
     outer: _Block | None
-    is_over: bool = False
 
 
 _innermost: ContextVar[_Block | None] = ContextVar("urasync_l0.use_pool", default=None)
@@ -69,8 +69,9 @@ class CurrentPool:
         """The pool that serves the caller."""
         block = _innermost.get() if self._blocks else None
         while block is not None:
-            if self in block.places and not (block.is_over or block.pool.core.is_closed):
-                return block.pool
+            pool = block.pool
+            if pool is not None and self in block.places and not pool.core.is_closed:
+                return pool
             block = block.outer
         return self._for_all
 
@@ -104,10 +105,13 @@ def use_pool(pool: Pool, device: Device | int | None = None) -> Iterator[Pool]:
 
     That includes libraries that use the pool's context and know nothing of the pool. The choice is
     a context variable: other threads keep theirs, also those that the block starts; asyncio tasks
-    that it starts share it until the block ends. Blocks nest; the innermost counts. A pool that is
-    closed meanwhile gives way to the next; leaving the block does not close it. Host memory that
-    names no pool comes from the context's host pool all the same. While any thread is in such a
-    block, allocations on the device that name no pool take a little longer.
+    that it starts share it until the block ends, and so do its threads where Python hands the
+    context on to threads (`sys.flags.thread_inherit_context`, on in a free-threaded Python). A
+    generator that is suspended in a block leaves the pool to whoever runs it. Blocks nest, and may
+    end in any order; the innermost counts. A pool that is closed meanwhile gives way to the next;
+    leaving the block does not close it. Host memory that names no pool comes from the context's
+    host pool all the same. While any thread is in such a block, allocations on the device that name
+    no pool take a little longer.
 
     Parameters
     ----------
@@ -140,11 +144,15 @@ def use_pool(pool: Pool, device: Device | int | None = None) -> Iterator[Pool]:
     block = _Block(pool, places, _innermost.get())
     for place in places:
         place.count_blocks(1)
-    token = _innermost.set(block)
+    _innermost.set(block)
     try:
         yield pool
     finally:
-        block.is_over = True
-        _innermost.reset(token)
+        block.pool = None
         for place in places:
             place.count_blocks(-1)
+        # No `reset`: generators end out of order, and in other contexts than they began in.
+        innermost = _innermost.get()
+        while innermost is not None and innermost.pool is None:
+            innermost = innermost.outer
+        _innermost.set(innermost)

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from tests.helpers.usm import alloc, finish, pool_of
-from urasync_l0 import InvalidValueError, Queue, UsmType
+from urasync_l0 import (
+    InvalidMemObjectError,
+    InvalidValueError,
+    Queue,
+    UnsupportedFeatureError,
+    UsmType,
+)
 
 numpy: Any = pytest.importorskip("numpy", reason="NumPy is not installed")
 
@@ -77,4 +83,9 @@ def test_device_memory_is_no_array(queue: Queue) -> None:
     with queue.alloc_device(64) as device:
         with pytest.raises(BufferError):
             numpy.from_dlpack(device, device="cpu")
-        assert numpy.asarray(device).dtype == object
+        assert not hasattr(device, "__array_interface__")
+        for make in (numpy.asarray, numpy.array, numpy.uint8, lambda it: numpy.zeros(64) + it):
+            with pytest.raises(UnsupportedFeatureError, match=r"cannot read .*Queue\.memcpy"):
+                make(device)
+    with pytest.raises(InvalidMemObjectError, match="freed"):
+        numpy.asarray(device)

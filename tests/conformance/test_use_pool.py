@@ -4,9 +4,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import sys
 import threading
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 
 import pytest
 
@@ -115,12 +120,61 @@ def test_other_threads_keep_their_pool(context: Context, queue: Queue) -> None:
 
 
 def test_a_thread_begins_without(context: Context, queue: Queue) -> None:
+    """Unless this Python hands the context on to threads."""
     found: list[Pool] = []
-    with use_pool(context.create_pool(0)):
+    with use_pool(context.create_pool(0)) as pool:
         thread = threading.Thread(target=lambda: found.append(served_by(queue)))
         thread.start()
         thread.join(30)
-    assert found == [context.default_pool()]
+    is_handed_on = getattr(sys.flags, "thread_inherit_context", False)
+    assert found == [pool if is_handed_on else context.default_pool()]
+
+
+def steps(queue: Queue, pool: Pool) -> Generator[Pool]:
+    """Says in each step which pool serves, from within a block."""
+    with use_pool(pool):
+        while True:
+            yield served_by(queue)
+
+
+def test_generators_leave_their_blocks_in_any_order(context: Context, queue: Queue) -> None:
+    pools = [context.create_pool(0) for _ in range(3)]
+    running = [steps(queue, pool) for pool in pools]
+    assert [next(each) for each in running] == pools
+    running.pop(0).close()
+    assert served_by(queue) is pools[2]
+    running.pop().close()
+    assert served_by(queue) is pools[1]
+    assert next(running[0]) is pools[1]
+    running.pop().close()
+    assert served_by(queue) is context.default_pool()
+
+
+def end_in_a_thread(end: Callable[[], None]) -> None:
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(end).result(30)
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [lambda end: copy_context().run(end), end_in_a_thread],
+    ids=["another context", "another thread"],
+)
+def test_a_block_may_end_elsewhere(
+    context: Context, queue: Queue, elsewhere: Callable[[Callable[[], None]], None]
+) -> None:
+    """As where a generator is closed by whoever drops it. Nobody takes the long way afterwards."""
+    default, pool = context.default_pool(), context.create_pool(0)
+    running = steps(queue, pool)
+    assert next(running) is pool
+    elsewhere(running.close)
+    assert served_by(queue) is default
+    assert context.current_of(queue.device).pool is default
+    kept = weakref.ref(pool)
+    del pool, running
+    gc.collect()
+    queue.record().release()
+    assert kept() is None
 
 
 def test_tasks_have_it_until_the_block_ends(context: Context, queue: Queue) -> None:
