@@ -32,10 +32,16 @@ not_available() {
     exit 77
 }
 
+# The OpenCL runtime for the software driver, lent to the run: what is beside the file that
+# URASYNC_L0_OPENCL names, or that `make test-kernels` has fetched.
+opencl=${URASYNC_L0_OPENCL:-$root/.cache/kernels/lib/libintelocl.so}
+lent=
+
 # Runs a command in the folder. What is mounted for it, and what it leaves running, goes with it.
 inside() {
-    unshare --mount --pid --fork --kill-child sh -c '
-        mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"
+    lend=$lent lend_from=$(dirname "$opencl") unshare --mount --pid --fork --kill-child sh -c '
+        mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
+            { [ -z "$lend" ] || mount --bind "$lend_from" "$lend"; } && exec chroot "$0" "$@"
     ' "$sid" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
         PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore "$@"
 }
@@ -112,7 +118,12 @@ inside sh -euc '
         --ignore-installed "$1"/dist/*.whl
     rm -rf build ./*.egg-info tools urasync_l0 setup.py
 ' sh "${run#"$sid"}"
-inside sh -euc '
+if [ -f "$opencl" ]; then
+    lent=$run/opencl
+    mkdir "$lent"
+    settings=("URASYNC_L0_OPENCL=${lent#"$sid"}/$(basename "$opencl")")
+fi
+inside env ${settings[@]+"${settings[@]}"} sh -euc '
     cd "$1/tree"
     run=$1
     shift

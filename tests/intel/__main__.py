@@ -13,7 +13,14 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
-from tests.intel import checked_conformance, differential, intel_driver, replay, two_drivers
+from tests.intel import (
+    checked_conformance,
+    differential,
+    intel_driver,
+    kernels,
+    replay,
+    two_drivers,
+)
 from tests.intel.pytest_run import Outcome
 
 PARTS: dict[str, Callable[[int], Iterator[Outcome]]] = {
@@ -21,6 +28,7 @@ PARTS: dict[str, Callable[[int], Iterator[Outcome]]] = {
     "two-drivers": two_drivers.run,
     "driver": intel_driver.run,
     "differential": differential.run,
+    "kernels": kernels.run,
     "replay": replay.run,
 }
 

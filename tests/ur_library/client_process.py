@@ -1,15 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs the C client in a process of its own."""
+"""Compiles the C client, and runs it in a process of its own."""
 
 import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+import ur_library_build
+import urasync_l0.ur_library
+import ze_build
+
 ADAPTERS = ("legacy", "v2")
 
 # Settings of the surrounding run must not reach the client.
 FOREIGN = ("URASYNC_L0_", "UR_", "ZE_", "PYTHON", "VIRTUAL_ENV")
+
+SOURCES = Path(__file__).with_name("client")
+LIBRARY = Path(urasync_l0.ur_library.__file__).parent
+
+
+def _write_function_names(target: Path) -> None:
+    """Write the order of the functions as the client includes it."""
+    text = (LIBRARY / "function_tables.txt").read_text(encoding="utf-8")
+    rows = [
+        f'    {{"{table}", "{name}"}},'
+        for table, names in ur_library_build.function_tables(text).items()
+        for name in names
+    ]
+    lines = ["static const struct {", "    const char *table, *name;", "} function_names[] = {"]
+    target.write_text("\n".join([*lines, *rows, "};", ""]), encoding="utf-8")
+
+
+def compile_client(folder: Path) -> Path:
+    """The client's program, compiled in a folder."""
+    _write_function_names(folder / "function_names.h")
+    program = folder / "client"
+    flags = ["-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
+    includes = [f"-I{folder}", f"-I{LIBRARY / 'include'}"]
+    sources = map(str, sorted(SOURCES.glob("*.c")))
+    command = [*ze_build.compiler(), *flags, *includes, *sources, "-ldl", "-o", str(program)]
+    subprocess.run(command, check=True)
+    return program
 
 
 def run_client(

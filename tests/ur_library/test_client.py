@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A C program that loads the libraries itself: every entry, wrong calls, threads, and the end."""
 
+import os
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.spirv import fill_program
+from tests.helpers.spirv import fill_program, whole_program
 from tests.ur_library.client_process import ADAPTERS, must_pass, run_client
 from urasync_l0.ur_library import library_path
+
+NO_COMPILER = "the driver has no compiler\n"
+OPENCL = {name: text for name, text in os.environ.items() if name == "URASYNC_L0_OPENCL"}
 
 SCENARIOS = (
     "tables",
@@ -48,9 +52,20 @@ def test_programs(client: Path, flavour: str, tmp_path: Path) -> None:
     """As far as the software driver goes, which needs an OpenCL runtime to compile one."""
     program = tmp_path / "fill.spv"
     program.write_bytes(fill_program())
-    run = run_client(client, "programs", [library_path(flavour)], PROGRAM=str(program))
+    run = run_client(client, "programs", [library_path(flavour)], PROGRAM=str(program), **OPENCL)
     must_pass(run)
-    assert run.stdout.removesuffix("passed\n") in ("", "the driver has no compiler\n")
+    assert run.stdout.removesuffix("passed\n") in ("", NO_COMPILER)
+
+
+@pytest.mark.parametrize("flavour", ADAPTERS)
+def test_kernels_on_memory_in_queue_order(client: Path, flavour: str, tmp_path: Path) -> None:
+    """What Unified Runtime's own tests do with kernels, with the data looked at."""
+    program = tmp_path / "whole.spv"
+    program.write_bytes(whole_program())
+    run = run_client(client, "kernels", [library_path(flavour)], PROGRAM=str(program), **OPENCL)
+    must_pass(run)
+    if run.stdout.startswith(NO_COMPILER):
+        pytest.skip("the software driver found no OpenCL runtime (make test-kernels)")
 
 
 def test_two_adapters_in_one_process(client: Path) -> None:

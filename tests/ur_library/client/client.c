@@ -82,6 +82,7 @@ static const struct {
     {"events", events},
     {"callbacks", callbacks},
     {"programs", programs},
+    {"kernels", kernels},
     {"wrong_arguments", wrong_arguments},
     {"stale_handles", stale_handles},
     {"table_in_handles", table_in_handles},

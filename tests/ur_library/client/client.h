@@ -147,6 +147,7 @@ void pools(void);
 void events(void);
 void callbacks(void);
 void programs(void);
+void kernels(void);
 void wrong_arguments(void);
 void stale_handles(void);
 void table_in_handles(void);
