@@ -7,10 +7,11 @@ a time may set them and launch.
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from urasync_l0.result import UrError, UrResult
+from urasync_l0.result import DeviceLostError, UrError, UrResult
 from urasync_l0.ze import loader
 from urasync_l0.ze._extension import ffi, lib
 from urasync_l0.ze.command_list import EventArray
@@ -91,7 +92,15 @@ def create(
     module = ffi.new("ze_module_handle_t *")
     log = ffi.new("ze_module_build_log_handle_t *")
     code = lib.zeModuleCreate(context, device, description, module, log)
-    said = _log(log[0]) if log[0] != ffi.NULL and (code == 0 or _converts_nothing()) else ""
+    said = ""
+    if log[0] != ffi.NULL and (code == 0 or _converts_nothing()):
+        try:
+            said = _log(log[0])
+        except DeviceLostError:
+            if code == 0:
+                with suppress(UrError):  # the loss matters more
+                    destroy(ModuleHandle(module[0]))
+            raise
     if code in _BUILD_FAILED:
         raise UrError(
             f"A program of {length} bytes could not be built with the options {options!r}: "
@@ -139,14 +148,38 @@ def _converts_nothing() -> bool:
 
 
 def _log(log: object) -> str:
+    """What a log says, which is destroyed; nothing if the driver does not tell.
+
+    A module is no worse for it, so the only error is DeviceLostError.
+    """
+    said = ""
+    try:
+        said = _text(log)
+    except DeviceLostError:
+        raise
+    except UrError:
+        pass
+    finally:
+        _destroy_log(log)
+    return said
+
+
+def _destroy_log(log: object) -> None:
+    """Destroy a log; nobody keeps one that the driver does not take, hence a second attempt."""
+    for _ in range(2):
+        code = lib.zeModuleBuildLogDestroy(log)
+        if code == ZeResult.ERROR_DEVICE_LOST:
+            check(code, "zeModuleBuildLogDestroy")
+        if code == 0:
+            break
+
+
+def _text(log: object) -> str:
     entry = "zeModuleBuildLogGetString"
     size = ffi.new("size_t *")
-    try:
-        check(lib.zeModuleBuildLogGetString(log, size, ffi.NULL), entry)
-        room = ffi.new("char[]", int(size[0]) + 1)
-        check(lib.zeModuleBuildLogGetString(log, size, room), entry)
-    finally:
-        check(lib.zeModuleBuildLogDestroy(log), "zeModuleBuildLogDestroy")
+    check(lib.zeModuleBuildLogGetString(log, size, ffi.NULL), entry)
+    room = ffi.new("char[]", int(size[0]) + 1)
+    check(lib.zeModuleBuildLogGetString(log, size, room), entry)
     return str(ffi.string(room).decode(errors="replace")).strip()
 
 
