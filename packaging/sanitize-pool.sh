@@ -34,4 +34,5 @@ export LD_PRELOAD
     -k "not variable and not without_the_module and not compile and not outlives" \
     tests/unit/pool/test_structure.py tests/unit/pool/test_size_index.py \
     tests/unit/pool/test_reuse.py tests/unit/pool/test_bounds.py \
-    tests/unit/pool/test_queue_front.py tests/conformance/test_dlpack.py
+    tests/unit/pool/test_queue_front.py tests/unit/pool/test_held_signal.py \
+    tests/conformance/test_shared_signal.py tests/conformance/test_dlpack.py

@@ -77,6 +77,7 @@ PyObject *registry_observer(PyObject *registry) {
 static int traverse_order(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(((order_fields *)self)->clock);
     Py_VISIT(((order_fields *)self)->domain);
+    Py_VISIT(((order_fields *)self)->lock);
     return 0;
 }
 
