@@ -13,6 +13,7 @@ copied out by the last one before the free; all bytes of all copies are looked a
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -217,9 +218,14 @@ class RealWorld(World[RealQueue, RealEvent, Pool]):
         device_memory: int,
     ) -> None:
         self.controls = controls
+        # What else lives in this process, such as its shared context, is none of the programs'; a
+        # context that others have dropped is closed by the next one, which must not be ours.
+        gc.collect()
+        assert Context(adapter, driver, [0]).close(TIMEOUT_NS)
         self.before = controls.live_objects()
+        self.held_before = self._driver_memory()
         self.device_memory = controls.device_memory(0)
-        controls.set_device_memory(0, device_memory)
+        controls.set_device_memory(0, controls.used_device_memory(0) + device_memory)
         self.oracle: _DriverOracle = _DriverOracle()
         self.queues: list[RealQueue] = []
         self.copies: list[tuple[bytearray, int]] = []
@@ -395,6 +401,9 @@ class RealWorld(World[RealQueue, RealEvent, Pool]):
     # -- the driver --------------------------------------------------------------------------------
 
     def held_bytes(self) -> int:
+        return self._driver_memory() - self.held_before
+
+    def _driver_memory(self) -> int:
         return sum(each.bytes for each in self.controls.live_table() if each.kind in _MEMORY)
 
     @contextmanager
