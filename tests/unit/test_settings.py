@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ READ = re.compile(
 )
 OF_THE_SOFTWARE_DRIVER = re.compile(r'(?<!define )PREFIX "(\w+)"')
 OF_TESTS = re.compile(r"\b(URASYNC_L0_\w+|PYTHON_FREE_THREADED)\b")
+OF_BUILDS = {"CC", "URASYNC_L0_INCLUDE"}
 COMMON = {"TMPDIR"}
 """What Python's library reads, and everybody knows."""
 
@@ -68,6 +70,22 @@ def test_every_variable_that_is_read_is_documented_and_the_other_way_round() -> 
     assert len(documented) == len(set(documented))
     assert set(documented) == read_by(CODE)
     assert len(documented) > 25
+
+
+def test_every_variable_is_in_the_account_of_what_it_lets_in() -> None:
+    """SECURITY.md has each in its table, by its name or with others by a pattern."""
+    _, table = text_of(ROOT / "SECURITY.md").split("## Environment variables")
+    told = {
+        name
+        for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+        for name in re.findall(r"`([\w*]+)`", row)
+    }
+    untold = {
+        name
+        for name in read_by(CODE) - OF_BUILDS
+        if not any(fnmatch(name, pattern) for pattern in told)
+    }
+    assert untold == set()
 
 
 def test_so_are_those_of_the_tests() -> None:
