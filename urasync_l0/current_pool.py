@@ -106,7 +106,7 @@ def use_pool(pool: Pool, device: Device | int | None = None) -> Iterator[Pool]:
     That includes libraries that use the pool's context and know nothing of the pool. The choice is
     a context variable: other threads keep theirs, also those that the block starts; asyncio tasks
     that it starts share it until the block ends, and so do its threads where Python hands the
-    context on to threads (`sys.flags.thread_inherit_context`, on in a free-threaded Python). A
+    context on to threads (``sys.flags.thread_inherit_context``, on in a free-threaded Python). A
     generator that is suspended in a block leaves the pool to whoever runs it. Blocks nest, and may
     end in any order; the innermost counts. A pool that is closed meanwhile gives way to the next;
     leaving the block does not close it. Host memory that names no pool comes from the context's
