@@ -17,8 +17,9 @@ import cffi
 # Functions that do without Python.
 IN_C = frozenset({"urAdapterSetLoggerCallback", "urAdapterSetLoggerCallbackLevel"})
 
-# Allocations and frees, which most calls use without pool, events and structures. Such calls reach
-# Python as numbers alone, since cffi makes an object for every pointer; entry_glue.py has the rest.
+# Allocations and frees, which most calls use without events and structures. src/usual_calls.c tries
+# these first. If they name no pool either they reach Python as numbers alone, since cffi makes an
+# object for every pointer; entry_glue.py has the rest.
 PLAIN = re.compile(r"urEnqueueUSM\w+Exp")
 
 # Called by Python.
@@ -30,6 +31,7 @@ const char *library_path(void);
 void fail_start(const char *reason);
 void end_calls(void);
 void release_at_exit(void);
+void connect_usual_calls(uintptr_t queues, uintptr_t pools, uintptr_t failed);
 """
 
 EXPORTED = "{ global: urGet*ProcAddrTable; urasync_l0_interpreter_lock; local: *; };\n"
@@ -110,15 +112,28 @@ def _plain_argument(entry: Entry) -> str:
 def _plain_call(entry: Entry) -> str:
     argument = _plain_argument(entry)
     given = ("queue", "mem")
-    others = [name for _, name in entry.parameters if name not in (*given, "size")]
+    others = [name for _, name in entry.parameters if name not in (*given, "pool", "size")]
     conditions = [*(f"{name} != 0" for name in given), *(f"{name} == 0" for name in others)]
-    write = "\n        *mem = (void *)found;" if argument == "size" else ""
+    kind = re.fullmatch(r"urEnqueueUSM(Host|Device|Shared)AllocExp", entry.name)
+    if kind is None:
+        write = ""
+        at_once = f'pool == 0 && free_at_once("{entry.name}", queue, mem, &done)'
+    else:
+        write = "\n            *mem = (void *)found;"
+        usm_type = f"UR_USM_TYPE_{kind[1].upper()}"
+        arguments = f'"{entry.name}", {usm_type}, queue, pool, size, mem, &done'
+        at_once = f"allocate_at_once({arguments})"
     return f"""
     if ({" && ".join(conditions)}) {{
-        const uintptr_t found = plain_{entry.name}((uintptr_t)queue, (uintptr_t){argument});
-        if (found & 1)
-            return end_call((ur_result_t)(found >> 1));{write}
-        return end_call(UR_RESULT_SUCCESS);
+        ur_result_t done;
+        if ({at_once})
+            return end_call(done);
+        if (pool == 0) {{
+            const uintptr_t found = plain_{entry.name}((uintptr_t)queue, (uintptr_t){argument});
+            if (found & 1)
+                return end_call((ur_result_t)(found >> 1));{write}
+            return end_call(UR_RESULT_SUCCESS);
+        }}
     }}"""
 
 

@@ -297,7 +297,11 @@ def build_software_driver(folder: Path) -> Path:
 def build_ur_library(folder: Path, adapter: str) -> Path:
     """Compile the UR adapter library of an adapter; does nothing when it is up to date."""
     target = folder / UR_LIBRARY.format(adapter)
-    inputs = [*UR_LIBRARY_SOURCES.rglob("*.[cht]*"), *ROOT.glob("*_build.py")]
+    inputs = [
+        *UR_LIBRARY_SOURCES.rglob("*.[cht]*"),
+        *ROOT.glob("*_build.py"),
+        POOL_STRUCTURE / "usual_calls.h",
+    ]
     if target.exists() and target.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
         return target
     folder.mkdir(parents=True, exist_ok=True)
@@ -311,6 +315,7 @@ def build_ur_library(folder: Path, adapter: str) -> Path:
             *("-fPIC", "-fvisibility=hidden", "-pthread", "-shared"),
             f"-I{sysconfig.get_path('include')}",
             *(f"-I{UR_LIBRARY_SOURCES / name}" for name in ("include", "src")),
+            f"-I{POOL_STRUCTURE}",
             f'-DURASYNC_BUILT_BY="{sys.executable}"',
         ]
         # Python stays once it has started, and so must the library that it calls.

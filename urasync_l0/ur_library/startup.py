@@ -19,6 +19,7 @@ from urasync_l0.enums import StructureType
 from urasync_l0.info import InfoOut
 from urasync_l0.out import Out
 from urasync_l0.platform import Platform
+from urasync_l0.pool.structure import IS_COMPILED
 from urasync_l0.program import Kernel, Program
 from urasync_l0.queue import Queue
 from urasync_l0.recorded_event import Event
@@ -128,6 +129,11 @@ class Connection:
             "write_handles": self.write_handles,
             "write_value": self.write_value,
         }
+
+    def connect_usual_calls(self) -> None:
+        """Let C do the usual allocations and frees."""
+        self._for_usual_calls = self.tables["queue"], self.tables["usm_pool"], self.failed
+        self.lib.connect_usual_calls(*map(id, self._for_usual_calls))
 
     # -- what clients give -------------------------------------------------------------------------
 
@@ -251,6 +257,8 @@ def start(ffi: Any, lib: Any, adapter_name: str) -> None:
         if name.startswith("plain_"):
             error = 2 * error + 1
         ffi.def_extern(name=name, error=error)(function)
+    if IS_COMPILED:
+        connection.connect_usual_calls()
     # Python programs end Python before the libraries; no call must come in between. This is
     # registered after the package's own, hence called before.
     atexit.register(lib.end_calls)

@@ -79,6 +79,7 @@ static const struct {
     {"rows", rows},
     {"buffers", buffers},
     {"pools", pools},
+    {"usual_calls", usual_calls},
     {"events", events},
     {"callbacks", callbacks},
     {"programs", programs},

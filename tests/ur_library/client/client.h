@@ -144,6 +144,7 @@ void memory(void);
 void rows(void);
 void buffers(void);
 void pools(void);
+void usual_calls(void);
 void events(void);
 void callbacks(void);
 void programs(void);

@@ -50,7 +50,8 @@ def build(compiler: str, adapter: str, folder: Path) -> Path:
         # Clang's own assembler does not know symbols that are unique in a process.
         "-fno-integrated-as",
         *(f"-I{each}" for each in (folder, HERE, library / "include", library / "src")),
-        *(f"-I{each}" for each in (driver / "include", sysconfig.get_path("include"))),
+        *(f"-I{each}" for each in (driver / "include", ze_build.POOL_STRUCTURE)),
+        f"-I{sysconfig.get_path('include')}",
         *ze_build.preprocessor_flags(),
         f'-DURASYNC_BUILT_BY="{sys.executable}"',
         f'-DSOFTWARE_DRIVER="{driver / ze_build.DRIVER_LIBRARY}"',

@@ -3,6 +3,7 @@
 // The module urasync_l0.pool._structure.
 
 #include "structure.h"
+#include "usual_calls.h"
 
 struct known known;
 
@@ -96,7 +97,7 @@ static int execute(PyObject *module) {
             return -1;
         }
     }
-    return 0;
+    return add_usual_calls(module);
 }
 
 static PyModuleDef_Slot slots[] = {

@@ -18,6 +18,9 @@
 #define UR_RESULT_ERROR_INVALID_NULL_HANDLE 46
 #define UR_RESULT_ERROR_INVALID_NULL_POINTER 48
 #define UR_RESULT_ERROR_UNKNOWN 0x7FFFFFFE
+#define UR_USM_TYPE_HOST 1
+#define UR_USM_TYPE_DEVICE 2
+#define UR_USM_TYPE_SHARED 3
 
 typedef struct ur_adapter_handle_t_ *ur_adapter_handle_t;
 typedef struct ur_platform_handle_t_ *ur_platform_handle_t;

@@ -4,6 +4,7 @@
  *
  * library.c      who may call, from the first call to the end of the process
  * interpreter.c  finding and starting Python, when the client is not a Python program
+ * usual_calls.c  the allocations and frees that are done without a function in Python
  * logger.c       messages in the style of UR's logger
  *
  * The build adds, from include/entries.h and function_tables.txt: the functions themselves, the
@@ -69,6 +70,23 @@ void without_python_lock(void (*function)(void));
 
 /* Run what Python programs run at their end, if the interpreter was started here. */
 void end_interpreter(void);
+
+/* -- usual_calls.c ------------------------------------------------------------------------------
+ */
+
+/*
+ * Called while Python starts, if the pool core is in C: objects of Python by their addresses. The
+ * tables of handles, and what makes a code of an error, with the name of the entry.
+ */
+void connect_usual_calls(uintptr_t queues, uintptr_t pools, uintptr_t failed);
+
+/*
+ * Allocate or free what needs no event and no structure, if that is the usual case. False if
+ * nothing was done, and the function in Python has to be called.
+ */
+bool allocate_at_once(const char *entry, ur_usm_type_t kind, ur_queue_handle_t queue,
+                      ur_usm_pool_handle_t pool, size_t size, void **mem, ur_result_t *result);
+bool free_at_once(const char *entry, ur_queue_handle_t queue, void *mem, ur_result_t *result);
 
 /* -- the generated part -------------------------------------------------------------------------
  */
