@@ -12,6 +12,7 @@ import pytest
 
 from tests.documentation.page import blocks, run_page
 from tests.helpers.printed import run_quietly
+from urasync_l0 import Pool
 from urasync_l0.tools import command
 
 ROOT = Path(__file__).parents[2]
@@ -124,6 +125,32 @@ def test_the_readme_says_nothing_without_a_source(title: str, source: str) -> No
 
     assert len(rows) > 2
     assert [row for row in rows if row not in figures] == []
+
+
+def test_the_comparison_names_its_sources() -> None:
+    """Each row of its table has an entry below, and the differences that it counts are all."""
+    page = (ROOT / "docs" / "comparison.md").read_text()
+    table, _, rows = page.partition("## Rows")
+    architecture = (ROOT / "ARCHITECTURE.md").read_text()
+    differences = re.findall(r"^\| (D-\d+) \|", architecture, re.MULTILINE)
+
+    assert len(re.findall(r"^\| ", table, re.MULTILINE)) - 1 == len(
+        re.findall(r"^: ", rows, re.MULTILINE)
+    )
+    assert f"the rows {differences[0]} to {differences[-1]} of" in page
+    assert set(re.findall(r"D-\d+", page)) <= set(differences)
+
+
+def test_what_the_comparison_has_here_exists() -> None:
+    """The names in the column about this package: of pools, or commands."""
+    page = (ROOT / "docs" / "comparison.md").read_text()
+    cells = [line.split(" | ")[1] for line in page.splitlines() if line.startswith("| ")]
+    names = [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+
+    assert len(names) > 3
+    for each in names:
+        if not hasattr(Pool, each) and each != "urasync-pools":
+            command._parser().parse_args(shlex.split(each))  # leaves with an error where it must
 
 
 # -- the checks themselves -------------------------------------------------------------------------
