@@ -23,7 +23,7 @@ from urasync_l0.enums import UsmType
 from urasync_l0.native_context import NativeContext
 from urasync_l0.pool import GRANULE, Block, HeapKey
 from urasync_l0.pool import Pool as PoolCore
-from urasync_l0.result import InvalidValueError
+from urasync_l0.result import InvalidMemObjectError, InvalidValueError
 from urasync_l0.usm_memory import ALIGNMENT, HOST_INDEX
 from urasync_l0.usm_pool import Pool
 from urasync_l0.wait_list import NO_WAITS
@@ -300,12 +300,14 @@ class UsmContext(ABC):
         if native.attention:
             native.attend()
         if isinstance(target, Allocation):
+            block = target.block
+            born = block.born  # other uses of the block come later: of a live one this is it
             target.require_live()
             target.require_context(cast("Context", self))
-            address = target.ptr
+            if not native.registry.claim_if(block, born):
+                raise InvalidMemObjectError(f"{target!r} cannot be freed again.")
         else:
-            address = operator.index(target)
-        block = native.registry.claim(address)
+            block = native.registry.claim(operator.index(target))
         try:
             native.has_passed(native.places(), INFINITE)
         except BaseException:

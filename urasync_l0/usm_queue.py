@@ -337,6 +337,7 @@ class UsmQueue(QueueFront):
         if self._attention:
             self._attend()
         if isinstance(target, Allocation):
+            born = target.block.born  # other uses of the block come later: of a live one this is it
             if target.is_freed:
                 raise InvalidMemObjectError(f"{target!r} cannot be freed again.")
             if target.pool.context is not self.context:
@@ -346,7 +347,12 @@ class UsmQueue(QueueFront):
             address = operator.index(target)
         waits = resolve(self, wait) if wait else NO_WAITS
         order = self.order
-        block = self._registry.claim(address)
+        if isinstance(target, Allocation):
+            block = target.block
+            if not self._registry.claim_if(block, born):
+                raise InvalidMemObjectError(f"{target!r} cannot be freed again.")
+        else:
+            block = self._registry.claim(address)
         core = block.heap.pool
         native = None
         if event or pool is not None or waits.events:

@@ -10,6 +10,7 @@ import pytest
 from tests.helpers.threads import switching_often
 from tests.helpers.usm import TIMEOUT_NS, alloc, finish, pool_of
 from urasync_l0 import (
+    Allocation,
     Context,
     Event,
     InvalidMemObjectError,
@@ -160,6 +161,46 @@ def test_one_free_of_two_wins(context: Context, kind: UsmType) -> None:
     run(work)
     assert sorted(won) == list(range(ROUNDS))
     assert pool_of(queues[0], kind).used_bytes == 0
+
+
+@pytest.mark.parametrize("by", ["the queue", "the queue, with an event", "the context"])
+def test_a_free_that_lost_frees_nobody_elses_memory(
+    context: Context, kind: UsmType, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ERR-9: another thread frees the allocation after the look whether it is live, and gets the
+    same block again before this one takes it out of use."""
+    queue, other = context.create_queue(), context.create_queue()
+    allocation = alloc(queue, kind, 512)
+    is_freed = Allocation.is_freed
+    others: list[Allocation] = []
+
+    def look(target: Allocation) -> bool:
+        seen: bool = is_freed.__get__(target)
+        if target is allocation and not others:
+            other.free(allocation.ptr)
+            others.append(alloc(other, kind, 512))
+        return seen
+
+    monkeypatch.setattr(Allocation, "is_freed", property(look))
+    try:
+        if by == "the context":
+            context.free(allocation)
+        else:
+            queue.free(allocation, event="event" in by)
+    except InvalidMemObjectError:
+        assert others
+    monkeypatch.undo()
+    if others:  # C looks, and takes it out of use, at once
+        assert others[0].ptr == allocation.ptr
+        assert not others[0].is_freed
+        assert pool_of(queue, kind).statistics().frees == 1
+        others[0].free()
+    else:
+        assert by != "the context"
+    assert allocation.is_freed
+    finish(other)
+    finish(queue)
+    assert pool_of(queue, kind).used_bytes == 0
 
 
 def test_pools_close_beside_allocations(context: Context) -> None:

@@ -56,24 +56,19 @@ class PoolRegistry(RegistryFields):
         """
         block = self.live.pop(address, None)
         if block is None:
-            with self._lock:  # `claim_if` may just be putting back what it did not look for
-                block = self.live.pop(address, None)
-            if block is None:
-                raise InvalidMemObjectError(self._explain(address))
+            raise InvalidMemObjectError(self._explain(address))
         return block
 
     def claim_if(self, block: Block, born: int) -> bool:
         """Take a block out of the live table in one certain use of it; tell whether it was there.
 
         Somebody else may have freed it, and the block or its address may serve another by now.
+        Takes the lock of the block's pool, under which it would begin another use.
         """
-        with self._lock:
-            found = self.live.pop(block.address, None)
-            if found is block and block.born == born:
-                return True
-            if found is not None:
-                self.live[block.address] = found
-            return False
+        with block.heap.pool.lock:
+            if self.live.get(block.address) is not block or block.born != born:
+                return False
+            return self.live.pop(block.address, None) is not None
 
     def restore(self, block: Block) -> None:
         """Undo `claim`."""
