@@ -12,6 +12,7 @@ import sys
 import pytest
 
 import urasync_l0
+from urasync_l0 import views
 from urasync_l0.adapter import find_adapter
 
 HANDLES = {
@@ -50,6 +51,11 @@ FUNCTIONS = {
 
 CONSTANTS = {"INFINITE", "KEEP_EVERYTHING"}
 
+VIEWS = {
+    *("CupyMemoryPool", "RmmMemoryResource", "RmmStatistics", "TorchMemory"),
+    *("get_per_device_resource", "set_per_device_resource"),
+}
+
 NAMES = HANDLES | VALUES | ERRORS | FUNCTIONS | CONSTANTS
 
 
@@ -58,6 +64,11 @@ def test_the_names() -> None:
     assert sorted(urasync_l0.__all__, key=lambda name: (not name.isupper(), name)) == (
         urasync_l0.__all__
     )
+
+
+def test_the_names_of_the_views() -> None:
+    assert set(views.__all__) == VIEWS
+    assert all(inspect.getdoc(getattr(views, name)) for name in VIEWS)
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
