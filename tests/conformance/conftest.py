@@ -28,7 +28,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     So the driver sees their calls. What it refuses is a failure; what does not come about is not.
     Marks: ``run=False`` for tests that must not be left half-way, or would wait for long;
-    ``strict=False`` if some parameters need no execution.
+    ``strict=False`` if some parameters need no execution; ``raises`` is what the test meets then
+    other than a failed assertion.
     """
     if not config.getoption("--executes-nothing"):
         return
@@ -40,7 +41,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 # Memory that comes back may happen to hold the right bytes already.
                 reads = mark.args[0] == READS_DATA
                 strict = mark.kwargs.get("strict", not reads)
-                raises = (AssertionError, ProfilingInfoNotAvailableError)
+                met = mark.kwargs.get("raises", ())
+                raises = (AssertionError, ProfilingInfoNotAvailableError, *met)
                 item.add_marker(pytest.mark.xfail(reason=reason, raises=raises, strict=strict))
             else:
                 item.add_marker(pytest.mark.skip(reason=reason))

@@ -20,6 +20,8 @@ from urasync_l0.ze.handles import handle_value
 
 compiled = pytest.mark.skipif(not IS_COMPILED, reason="in Python nothing is done at once")
 
+SEES_EVENTS = pytest.mark.needs_execution("an event must be seen complete")
+
 
 @contextmanager
 def held(controls: Controls, queue: Queue) -> Iterator[Callable[[], None]]:
@@ -39,6 +41,7 @@ def pair(queue: Queue, kind: UsmType = UsmType.DEVICE) -> tuple[Event, Event]:
     return memory.event, freed
 
 
+@SEES_EVENTS
 def test_a_pair_has_one_signal(queue: Queue, kind: UsmType) -> None:
     """ORD-11: nothing lies between the two."""
     alloc(queue, kind, 4096).free()
@@ -162,6 +165,7 @@ def test_memory_freed_after_the_signal_is_not_covered(
     finish(other_queue)
 
 
+@SEES_EVENTS
 def test_a_marker_is_the_last_signal(queue: Queue) -> None:
     """ORD-5: the pools append none where the program's own signal covers what they want to know."""
     queue.fill(bytearray(8), b"\x01")
@@ -180,6 +184,7 @@ def test_a_marker_is_the_last_signal(queue: Queue) -> None:
     assert event.wait(TIMEOUT_NS)
 
 
+@pytest.mark.needs_execution("only execution writes time stamps", run=False)
 def test_times_are_taken_for_each(context: Context) -> None:
     """EVT: each event of a queue that takes times has its own."""
     queue = context.create_queue(flags=QueueFlag.PROFILING_ENABLE)
@@ -222,6 +227,7 @@ def warm(queue: Queue, ready: int = 4) -> Allocation:
     return memory
 
 
+@SEES_EVENTS
 @compiled
 @pytest.mark.parametrize("name", ASKING)
 def test_usual_events_enter_no_method(
@@ -270,6 +276,7 @@ def test_a_signal_that_is_refused_in_c_changes_nothing(
     finish(queue)
 
 
+@SEES_EVENTS
 @compiled
 def test_no_memory_at_hand_appends_no_signal(queue: Queue) -> None:
     """ERR-1: memory that has to be looked for comes before its event's signal."""
