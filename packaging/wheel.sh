@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Builds the source distribution, from that alone the wheel, installs the wheel into a fresh virtual
-# environment, and runs tests there from a folder with nothing but the tests: what they find of the
-# package is what was installed.
+# environment, and runs tests there from a folder with nothing but the tests and the modules that
+# build: what they find of the package is what was installed.
 #
 # usage: wheel.sh PYTHON [argument of pytest]...       all tests, if there is none
 set -eu
@@ -43,12 +43,13 @@ cd "$work/tests" # no source tree from here on
 rm -rf "$work/source" "$work/venv"
 "$python" -m venv "$work/venv"
 pip wheel --no-deps --wheel-dir "$work/dist" "$sdist"
-pip install "$work"/dist/*.whl 'pytest>=9' pytest-xdist pytest-randomly hypothesis mypy numpy
+pip install "$work"/dist/*.whl 'pytest>=9' pytest-xdist pytest-randomly hypothesis mypy numpy \
+    'setuptools>=77' # for the modules that build
 (cd "$work/dist" && ls -s --block-size=KiB -- *)
 
 # -- the tests: those that need no more than what is installed --------------------------------------
 
-tar -xzf "$sdist" --strip-components=1 --wildcards '*/tests' '*/pyproject.toml'
+tar -xzf "$sdist" --strip-components=1 --wildcards '*/tests' '*/pyproject.toml' '*/*_build.py'
 left_out=()
 needs_sources='^(from|import) (benchmarks|ze_build|ur_library_build|tests\.(system\.made_loader|intel|helpers\.type_checker))'
 reads_sources='ROOT / "(urasync_l0|tools|examples|docs)|parents\[3\] / "urasync_l0"|__file__\)\.parent / "compiled'
@@ -59,4 +60,7 @@ for file in $(grep -rlE "$needs_sources|$reads_sources" tests --include='*.py');
     esac
 done
 echo "left out, since they are about the source tree: ${left_out[*]}"
-"$installed" -m pytest -q -n auto -p no:cacheprovider "${left_out[@]/#/--ignore=}" "${@:-tests}"
+pytest() { "$installed" -m pytest -q -p no:cacheprovider "${left_out[@]/#/--ignore=}" "$@"; }
+# Whatever is run: none of the tests may need more to be found.
+pytest --collect-only tests >"$work/log" || { tail -n 30 "$work/log"; exit 1; }
+pytest -n auto "${@:-tests}"
