@@ -23,7 +23,7 @@ from urasync_l0.driver_report import DeviceReport, DriverReport, examine_driver
 from urasync_l0.pool.structure import IS_COMPILED
 from urasync_l0.result import UrError
 from urasync_l0.ur_library import library_path
-from urasync_l0.ze.loader import DriverName
+from urasync_l0.ze.loader import DRIVER_VARIABLE, DriverName
 
 PREFIXES = ("URASYNC_L0_", "ZE_", "ZET_", "ZES_", "UR_", "NEO_", "ONEAPI_DEVICE_SELECTOR")
 """Of the environment variables that say how Level Zero, its drivers and this package behave."""
@@ -114,6 +114,13 @@ class Diagnosis:
         return tuple(sorted(self._findings(), key=lambda finding: order.index(finding.level)))
 
     def _findings(self) -> Iterator[Finding]:
+        chosen = self.environment.get(DRIVER_VARIABLE)
+        if chosen is not None and chosen not in DRIVERS:
+            yield Finding(
+                "problem",
+                f"{DRIVER_VARIABLE} is {chosen!r}, and there is none such: contexts fail.",
+                f"Set it to {' or '.join(DRIVERS)}, or unset it.",
+            )
         for driver in self.drivers:
             yield from self._about(driver)
             for place in driver.platforms:
@@ -160,7 +167,8 @@ class Diagnosis:
             yield Finding(
                 "problem",
                 "A GPU is visible, but the Level Zero loader found no driver that works with it.",
-                "Install the driver; on Debian: apt-get install libze-intel-gpu1",
+                "Install the driver; on Debian 13 or newer: apt-get install libze-intel-gpu1. "
+                "Debian 12 has none: Intel's repositories have that, or intel-level-zero-gpu.",
             )
 
 

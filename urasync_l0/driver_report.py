@@ -11,8 +11,9 @@ import os
 import signal
 import subprocess
 import sys
+from array import array
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,22 @@ TRIAL_BYTES = 1 << 16
 TRIAL_NS = 10_000_000_000
 """How long a trial may take, in nanoseconds."""
 
+SMALLEST_PROGRAM = array(
+    "I",
+    [
+        *(0x07230203, 0x10000, 0, 5, 0),  # version 1.0, numbers below 5
+        *(2 << 16 | 17, 4, 2 << 16 | 17, 6),  # capabilities: addresses, kernels
+        *(3 << 16 | 14, 2, 2),  # memory as OpenCL has it, with 64 bits
+        *(4 << 16 | 15, 6, 3, ord("k")),  # an entry point: the kernel "k"
+        *(2 << 16 | 19, 1, 3 << 16 | 33, 2, 1),  # void, and a function without arguments
+        *(5 << 16 | 54, 1, 3, 0, 2, 2 << 16 | 248, 4, 1 << 16 | 253, 1 << 16 | 56),
+    ],
+).tobytes()
+"""A kernel in SPIR-V that does nothing."""
+
 _CHILD_SECONDS = 120
 _ANSWER = "report: "
+_MOST_LINES = 5  # of what the driver says
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +151,19 @@ def examine_driver(name: DriverName) -> DriverReport:
         return DriverReport(name, "TimeoutExpired", f"No answer within {_CHILD_SECONDS} seconds.")
     for line in run.stdout.splitlines():
         if line.startswith(_ANSWER):
-            return _from_data(json.loads(line.removeprefix(_ANSWER)))
+            report = _from_data(json.loads(line.removeprefix(_ANSWER)))
+            return report if report.problem is None else _with_what_was_said(report, run.stderr)
     ended = f"The process that looked ended with status {run.returncode}"
     if run.returncode < 0:
         ended = f"The process that looked was ended by {signal.Signals(-run.returncode).name}"
     said = run.stderr.strip().splitlines()
     return DriverReport(name, "Crash", f"{ended}{': ' + said[-1] if said else ''}.")
+
+
+def _with_what_was_said(report: DriverReport, errors: str) -> DriverReport:
+    """Why a driver does not load, it says itself, if it does, on the error output."""
+    lines = errors.strip().splitlines()[-_MOST_LINES:]
+    return replace(report, problem=" ".join([f"{report.problem}", *lines]))
 
 
 def _from_data(data: dict[str, Any]) -> DriverReport:
@@ -204,7 +226,6 @@ def _report_device(device: Device) -> DeviceReport:
 def _features(device: Device) -> list[Feature]:
     profiling = QueueFlag.PROFILING_ENABLE
     can_wait = loader.has("zeCommandListHostSynchronize")
-    spirv = device.module.spirv_version
     parts = device.sub_devices or device.compute_slices
     kind = "sub-devices" if device.sub_devices else "compute slices"
     return [
@@ -213,7 +234,7 @@ def _features(device: Device) -> list[Feature]:
         _feature("time stamps", lambda: _make_queue("legacy", device, profiling)),
         _virtual_memory(device),
         Feature("waits for lists", can_wait, "" if can_wait else "an older loader; events do it"),
-        Feature("kernels", spirv > 0, f"SPIR-V {spirv >> 16}.{spirv & 0xFFFF}" if spirv else ""),
+        _kernels(device),
         Feature("parts", len(parts) > 0, f"{len(parts)} {kind}" if parts else ""),
     ]
 
@@ -232,6 +253,21 @@ def _virtual_memory(device: Device) -> Feature:
     except UrError as error:
         return Feature(name, False, error.message)
     return Feature(name, False, "pools use separate allocations")
+
+
+def _kernels(device: Device) -> Feature:
+    """By trying, for a driver names the SPIR-V that it takes where it lacks the compiler for it."""
+    spirv = device.module.spirv_version
+    if not spirv:
+        return Feature("kernels", False)
+
+    def compile_one() -> None:
+        with Context("legacy", devices=[device], expanding_segments="off") as context:
+            context.create_program(SMALLEST_PROGRAM).kernel("k")
+
+    problem = _problem_of(compile_one)
+    version = f"SPIR-V {spirv >> 16}.{spirv & 0xFFFF}"
+    return Feature("kernels", problem is None, version if problem is None else problem)
 
 
 def _feature(name: str, attempt: Callable[[], None]) -> Feature:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.kernels import build
 from tests.tools.diagnoses import (
     ARC,
     GPU,
@@ -24,7 +25,7 @@ from tests.tools.diagnoses import (
     SOFTWARE,
 )
 from tests.tools.results import console_of, text_of
-from urasync_l0 import driver_report
+from urasync_l0 import Context, driver_report
 from urasync_l0.diagnosis import Diagnosis, Finding, Node, Verdict, diagnose
 from urasync_l0.driver_report import DriverReport, PlatformReport, Trial
 from urasync_l0.tools.doctor_view import DoctorView
@@ -108,6 +109,12 @@ def test_no_gpu() -> None:
     assert "--device /dev/dri" in remedy
 
 
+def test_a_driver_is_named_that_does_not_exist() -> None:
+    misspelt = replace(GPU, environment={"URASYNC_L0_DRIVER": "softwrae"})
+    assert "'softwrae'" in misspelt.findings[0].text
+    assert remedies(misspelt) == ["Set it to system or software, or unset it."]
+
+
 def test_no_loader() -> None:
     assert remedies(replace(GPU, drivers=(NO_LOADER,))) == ["On Debian: apt-get install libze1"]
 
@@ -168,6 +175,36 @@ def test_what_the_driver_lacks_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not features["counter-based events"].is_there
     assert "counter-based events" in features["counter-based events"].detail
     assert [trial.problem is None for trial in device.trials] == [True, False]
+
+
+def kernels_of_the_software_driver() -> driver_report.Feature:
+    (device,) = driver_report.examine_driver("software").platforms[0].devices
+    (feature,) = (each for each in device.features if each.name == "kernels")
+    return feature
+
+
+def test_kernels_are_tried() -> None:
+    """Whether they can be had is what building any program says."""
+    with Context(driver="software") as context:
+        build(context)
+    assert kernels_of_the_software_driver() == driver_report.Feature("kernels", True, "SPIR-V 1.4")
+
+
+def test_kernels_need_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("URASYNC_L0_OPENCL", "/nowhere/libruntime.so")
+    monkeypatch.setenv("OCL_ICD_FILENAMES", "/nowhere/libother.so")
+    monkeypatch.setenv("OCL_ICD_VENDORS", "/nowhere")
+    feature = kernels_of_the_software_driver()
+    assert not feature.is_there
+    assert "/nowhere/libruntime.so" in feature.detail
+    assert "pip install 'urasync-l0[kernels]'" in feature.detail
+
+
+def test_what_a_driver_says_while_it_does_not_load_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("URASYNC_L0_SOFTWARE_MEMROY", "1G")
+    report = driver_report.examine_driver("software")
+    assert report.problem is not None
+    assert report.problem.endswith("there is no setting URASYNC_L0_SOFTWARE_MEMROY")
 
 
 def test_mapped_memory_that_others_do_not_know(monkeypatch: pytest.MonkeyPatch) -> None:

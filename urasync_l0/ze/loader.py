@@ -244,6 +244,7 @@ def _no_driver(choice: DriverName) -> str:
     where = f" ({ALTERNATIVE_DRIVERS_VARIABLE} names {alternative})" if alternative else ""
     return (
         f"The Level Zero loader found no GPU driver that works{where}. Install the driver of your "
-        "GPU (on Debian: libze-intel-gpu1) and check that this user may open /dev/dri/renderD*; or "
-        f"use the software driver: {DRIVER_VARIABLE}=software, or driver='software'."
+        "GPU (on Debian 13 or newer: libze-intel-gpu1) and check that this user may open "
+        f"/dev/dri/renderD*; or use the software driver: {DRIVER_VARIABLE}=software, or "
+        "driver='software'."
     )
