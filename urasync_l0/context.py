@@ -267,6 +267,8 @@ class Context(QueueContext, UsmContext, PeerContext):
         checked_size("minimum_driver_allocation", minimum_driver_allocation)
         if maximum_pooled is not None:
             checked_size("maximum_pooled", maximum_pooled)
+        if policy is not None:
+            checked_instance("policy", policy, ReusePolicy)
         if device is None:
             chosen = None
             name = "pool of the context"
@@ -411,7 +413,7 @@ class Context(QueueContext, UsmContext, PeerContext):
                 if part in self.devices:
                     return device
                 part = part.parent
-        elif 0 <= device < len(self.devices):
+        elif hasattr(device, "__index__") and 0 <= device < len(self.devices):
             return self.devices[device]
         raise InvalidDeviceError(
             f"The context has no device {device!r}; it has {', '.join(map(repr, self.devices))}."
@@ -493,6 +495,7 @@ def _chosen(devices: Iterable[Device | int] | None) -> Sequence[Device]:
             if not 0 <= device < len(platform.devices):
                 raise InvalidDeviceError(f"{platform!r} has no device {device}.")
             device = platform.devices[device]
+        checked_instance("each of devices", device, Device)
         if chosen and device.platform is not chosen[0].platform:
             raise InvalidDeviceError(
                 f"{device!r} does not belong to {chosen[0].platform!r}, as {chosen[0]!r} does."

@@ -37,7 +37,7 @@ def write_snapshot(path: _PathLike, *, blocks: bool = True) -> Path:
     OSError
         If the file cannot be written.
     """
-    place = Path(os.fspath(path).replace("{pid}", str(os.getpid())))
+    place = Path(_checked_path(path).replace("{pid}", str(os.getpid())))
     new = place.with_name(f".{place.name}.{os.getpid()}-{threading.get_native_id()}")
     file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -58,7 +58,7 @@ def write_snapshot_at_exit(path: _PathLike) -> None:
 
     So it shows what the program never freed. A problem is printed and does not change the exit.
     """
-    atexit.register(_write_or_complain, path, os.getpid())
+    atexit.register(_write_or_complain, _checked_path(path), os.getpid())
 
 
 def write_snapshot_on_signal(
@@ -73,6 +73,7 @@ def write_snapshot_on_signal(
     InvalidValueError
         If this is not the main thread, or the signal cannot be handled.
     """
+    place = _checked_path(path)
     requests: SimpleQueue[None] = SimpleQueue()
     try:
         earlier = signal.getsignal(number)
@@ -81,10 +82,18 @@ def write_snapshot_on_signal(
         raise InvalidValueError(f"Signal {number} cannot be handled here: {error}.") from error
     threading.Thread(
         target=_write_on_request,
-        args=(requests, path),
+        args=(requests, place),
         name="urasync_l0 snapshot writer",
         daemon=True,
     ).start()
+
+
+def _checked_path(path: _PathLike) -> str:
+    """The path as text; what is none is a TypeError now, not when a program ends."""
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise TypeError(f"path must be text, not {text!r}.")
+    return text
 
 
 def _handler(requests: SimpleQueue[None], earlier: Any) -> Callable[[int, FrameType | None], None]:

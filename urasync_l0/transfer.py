@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, SupportsIndex, TypeAlias
 
 from urasync_l0.allocation import Allocation
 from urasync_l0.result import (
@@ -18,6 +18,13 @@ from urasync_l0.ze import command_list as ze_list
 from urasync_l0.ze import host_memory
 from urasync_l0.ze.command_list import EventArray
 from urasync_l0.ze.handles import CommandListHandle, DeviceHandle, EventHandle
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer  # type checkers bring it
+
+    Memory: TypeAlias = Allocation | SupportsIndex | Buffer
+else:
+    Memory = Any  # an allocation, an address or a buffer
 
 _STAGED = 64 << 10
 """A pattern that the device cannot fill with is first copied from a host buffer of about so many
@@ -77,6 +84,10 @@ def operand(target: Any, offset: int, *, writable: bool) -> Operand:
             buffer = host_memory.pin(target, writable=writable)
         except (BufferError, ValueError) as error:
             raise InvalidValueError(f"A transfer cannot use {type(target)}: {error}.") from error
+        except TypeError:
+            raise TypeError(
+                f"A transfer takes allocations, addresses and buffers, not {target!r}."
+            ) from None
         address, nbytes, keep = buffer.address, buffer.nbytes, buffer
     if offset < 0 or (nbytes is not None and offset > nbytes):
         end = "" if nbytes is None else f" of {nbytes} bytes"

@@ -8,6 +8,7 @@ event answers with one, else with None; the overloads say so to type checkers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import index
 from typing import Any, Literal, overload
 
 from urasync_l0 import rectangle
@@ -18,7 +19,7 @@ from urasync_l0.launch import Launch, argument, plan_launch
 from urasync_l0.program import Kernel
 from urasync_l0.recorded_event import Event
 from urasync_l0.rectangle import Region, Rows, check_region
-from urasync_l0.transfer import Copy, operand, plan_fill, transfer_size
+from urasync_l0.transfer import Copy, Memory, operand, plan_fill, transfer_size
 from urasync_l0.usm_queue import UsmQueue
 from urasync_l0.wait_list import NO_WAITS, resolve
 
@@ -29,7 +30,7 @@ class TransferQueue(UsmQueue):
     @overload
     def fill(
         self,
-        target: Any,
+        target: Memory,
         pattern: bytes,
         nbytes: int | None = None,
         offset: int = 0,
@@ -40,7 +41,7 @@ class TransferQueue(UsmQueue):
     @overload
     def fill(
         self,
-        target: Any,
+        target: Memory,
         pattern: bytes,
         nbytes: int | None = None,
         offset: int = 0,
@@ -49,7 +50,7 @@ class TransferQueue(UsmQueue):
     ) -> Event | None: ...
     def fill(
         self,
-        target: Any,
+        target: Memory,
         pattern: bytes,
         nbytes: int | None = None,
         offset: int = 0,
@@ -96,8 +97,8 @@ class TransferQueue(UsmQueue):
     @overload
     def memcpy(
         self,
-        destination: Any,
-        source: Any,
+        destination: Memory,
+        source: Memory,
         nbytes: int | None = None,
         *,
         destination_offset: int = 0,
@@ -108,8 +109,8 @@ class TransferQueue(UsmQueue):
     @overload
     def memcpy(
         self,
-        destination: Any,
-        source: Any,
+        destination: Memory,
+        source: Memory,
         nbytes: int | None = None,
         *,
         destination_offset: int = 0,
@@ -119,8 +120,8 @@ class TransferQueue(UsmQueue):
     ) -> Event | None: ...
     def memcpy(
         self,
-        destination: Any,
-        source: Any,
+        destination: Memory,
+        source: Memory,
         nbytes: int | None = None,
         *,
         destination_offset: int = 0,
@@ -167,7 +168,7 @@ class TransferQueue(UsmQueue):
     @overload
     def fill_2d(
         self,
-        target: Any,
+        target: Memory,
         pitch: int,
         pattern: bytes,
         width: int,
@@ -180,7 +181,7 @@ class TransferQueue(UsmQueue):
     @overload
     def fill_2d(
         self,
-        target: Any,
+        target: Memory,
         pitch: int,
         pattern: bytes,
         width: int,
@@ -191,7 +192,7 @@ class TransferQueue(UsmQueue):
     ) -> Event | None: ...
     def fill_2d(
         self,
-        target: Any,
+        target: Memory,
         pitch: int,
         pattern: bytes,
         width: int,
@@ -217,7 +218,7 @@ class TransferQueue(UsmQueue):
         """
         if self._attention:
             self._attend()
-        region = Region(width, height)
+        region = Region(index(width), index(height))
         to, keep = self._rows(target, offset, pitch, region, writable=True)
         plan = rectangle.plan_fill(
             to, checked_bytes("pattern", pattern), region, self.device.max_fill_pattern
@@ -227,9 +228,9 @@ class TransferQueue(UsmQueue):
     @overload
     def memcpy_2d(
         self,
-        destination: Any,
+        destination: Memory,
         destination_pitch: int,
-        source: Any,
+        source: Memory,
         source_pitch: int,
         width: int,
         height: int,
@@ -242,9 +243,9 @@ class TransferQueue(UsmQueue):
     @overload
     def memcpy_2d(
         self,
-        destination: Any,
+        destination: Memory,
         destination_pitch: int,
-        source: Any,
+        source: Memory,
         source_pitch: int,
         width: int,
         height: int,
@@ -256,9 +257,9 @@ class TransferQueue(UsmQueue):
     ) -> Event | None: ...
     def memcpy_2d(
         self,
-        destination: Any,
+        destination: Memory,
         destination_pitch: int,
-        source: Any,
+        source: Memory,
         source_pitch: int,
         width: int,
         height: int,
@@ -284,7 +285,7 @@ class TransferQueue(UsmQueue):
         """
         if self._attention:
             self._attend()
-        region = Region(width, height)
+        region = Region(index(width), index(height))
         to, kept = self._rows(
             destination, destination_offset, destination_pitch, region, writable=True
         )
@@ -294,10 +295,10 @@ class TransferQueue(UsmQueue):
 
     @staticmethod
     def _rows(
-        target: Any, offset: int, pitch: int, region: Region, *, writable: bool
+        target: Memory, offset: int, pitch: int, region: Region, *, writable: bool
     ) -> tuple[Rows, Any]:
         end = operand(target, offset, writable=writable)
-        rows = Rows(end.address, pitch)
+        rows = Rows(end.address, index(pitch))
         check_region(region, rows)
         transfer_size(rows.extent(region), end)
         return rows, end.keep

@@ -193,7 +193,7 @@ class UsmQueue(QueueFront):
         Arguments and errors as `alloc_device`; `free` takes the address. InvalidArgumentError if
         there is no such kind.
         """
-        route = self._routes.get(kind) or self._routes[checked_kind(kind)]
+        route = self._routes[checked_kind(kind)]
         block, _, signalled = self._hand_out(route, nbytes, pool, wait, event)
         return block.address, signalled
 

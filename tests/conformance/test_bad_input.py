@@ -39,7 +39,10 @@ PUBLIC = {
 ADDRESSES = {"target", "source", "destination", "buffer", "allocation"}
 """A number that is no address cannot be told from one that is."""
 
-INSIDE = ("object has no attribute", "unsupported operand", "has no len()", "not subscriptable")
+INSIDE = (
+    *("object has no attribute", "unsupported operand", "has no len()", "not subscriptable"),
+    *("not supported between", "from_buffer", "unhashable", "a bytes-like object"),
+)
 """Errors of Python's that say nothing of the argument."""
 
 
@@ -96,10 +99,13 @@ class Scene:
         target = choices.choice(self.objects)
         (names,) = [names for kind, names in PUBLIC.items() if isinstance(target, kind)]
         method = getattr(target, choices.choice(names))
+        parameters = inspect.signature(method).parameters.values()
+        # Few at a time, or the check of the first wrong one hides those of the others.
+        share = choices.choice([0.5, 1 / len(parameters)]) if parameters else 0
         arguments = {
             parameter.name: self.argument(choices, parameter.name)
-            for parameter in inspect.signature(method).parameters.values()
-            if parameter.default is parameter.empty or choices.random() < 0.5
+            for parameter in parameters
+            if parameter.default is parameter.empty or choices.random() < share
         }
         message = ""
         try:
@@ -167,6 +173,13 @@ def test_a_callback_that_cannot_be_called_is_refused(queue: Queue) -> None:
     with pytest.raises(UrError) as caught:
         event.set_callback(print, status="complete")  # type: ignore[arg-type]
     assert caught.value.code is UrResult.INVALID_ENUMERATION
+
+
+@pytest.mark.parametrize("devices", ["0", [None], [1.5], [[0]], [UsmType.DEVICE]])
+def test_devices_that_are_none(make_context: Callable[..., Context], devices: Any) -> None:
+    make_context()
+    with pytest.raises((UrError, TypeError), match="device"):
+        Context(devices=devices)
 
 
 @pytest.mark.parametrize("kind", [7, "device", None, UsmType.UNKNOWN])

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -621,3 +622,16 @@ def test_a_handler_that_was_there_is_called_too(tmp_path: Path) -> None:
 def test_a_signal_that_cannot_be_handled() -> None:
     with pytest.raises(urasync_l0.InvalidValueError, match=r"cannot be handled here"):
         urasync_l0.write_snapshot_on_signal("pools.json", signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    "register", [urasync_l0.write_snapshot_at_exit, urasync_l0.write_snapshot_on_signal]
+)
+@pytest.mark.parametrize("path", [5, None, b"pools.json"])
+def test_what_is_no_path_is_refused_before_the_moment_to_write(
+    register: Callable[[Any], None], path: Any
+) -> None:
+    handler = signal.getsignal(signal.SIGUSR2)
+    with pytest.raises(TypeError, match="path"):
+        register(path)
+    assert signal.getsignal(signal.SIGUSR2) is handler

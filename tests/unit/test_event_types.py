@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""For type checkers a command that is asked for an event answers with one: it can be waited for as
-it stands, and one that was not asked cannot."""
+"""What type checkers know of commands.
+
+One that is asked for an event answers with one, which can be waited for as it stands, and one that
+was not asked does not. The ends of a transfer are memory.
+"""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -45,7 +49,38 @@ def unasked(queue: Queue, memory: Allocation, kernel: Kernel) -> None:
     queue.wait([memory.free()])  # error
 """
 
+ENDS = """
+import array, ctypes
+import numpy
+from urasync_l0 import Context, Event, Queue
+
+def ends(queue: Queue, array_of_numpy: numpy.ndarray) -> None:
+    memory = queue.alloc_host(64)
+    queue.memcpy(memory, memory.ptr, 64)
+    queue.memcpy(bytearray(64), numpy.int64(memory.ptr), 64)
+    queue.memcpy(memory, bytes(64))
+    queue.memcpy(array_of_numpy, memoryview(b"abc"))
+    queue.memcpy((ctypes.c_int * 4)(), array.array("d", [1.0]))
+    queue.fill(array_of_numpy, b"a")
+    queue.fill_2d(memory, 8, b"a", 4, 8)
+
+def no_ends(queue: Queue, event: Event, context: Context) -> None:
+    queue.memcpy("text", bytes(64))  # error
+    queue.memcpy(bytearray(64), event)  # error
+    queue.fill(context, b"a")  # error
+    queue.fill(None, b"a")  # error
+    queue.fill_2d(1.5, 8, b"a", 4, 8)  # error
+    queue.memcpy_2d([1], 8, bytes(64), 8, 4, 8)  # error
+"""
+
 
 @pytest.mark.slow
 def test_who_asks_for_an_event_has_one(tmp_path: Path) -> None:
     check_marked_errors(PROGRAM, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_ends_of_a_transfer_have_types(tmp_path: Path) -> None:
+    if find_spec("numpy") is None:
+        pytest.skip("NumPy, whose arrays are ends too, is not installed")
+    check_marked_errors(ENDS, tmp_path)
