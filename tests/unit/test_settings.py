@@ -72,6 +72,14 @@ def test_every_variable_that_is_read_is_documented_and_the_other_way_round() -> 
     assert len(documented) > 25
 
 
+def test_a_variable_has_a_name_that_is_seen_here() -> None:
+    """In place, or by a constant or parameter of which `READ` finds the values."""
+    read = re.compile(r"(?:os\.environ(?:\.get\(|\[)|getenv\()\s*([^,)\]]+)")
+    names = [name for path in CODE for name in read.findall(text_of(path))]
+    assert len(names) > 15
+    assert [each for each in names if not re.search(r'"|VARIABLE$|^variable$|^name$', each)] == []
+
+
 def test_every_variable_is_in_the_account_of_what_it_lets_in() -> None:
     """SECURITY.md has each in its table, by its name or with others by a pattern."""
     _, table = text_of(ROOT / "SECURITY.md").split("## Environment variables")
