@@ -44,6 +44,7 @@ DRIVER_LIBRARY = "libze_urasync_software.so"
 UR_LIBRARY_SOURCES = ROOT / "urasync_l0" / "ur_library"
 ADAPTERS = ("legacy", "v2")
 UR_LIBRARY = "libur_adapter_urasync_{}.so"
+RUN_PATH = "-Wl,-rpath,"
 CONTROLS_MODULE = "_controls_ffi.py"
 
 # In the order in which the C declarations depend on each other.
@@ -294,15 +295,31 @@ def build_software_driver(folder: Path) -> Path:
     return target
 
 
+def _run_paths(flags: Sequence[str]) -> list[str]:
+    return [flag.removeprefix(RUN_PATH) for flag in flags if flag.startswith(RUN_PATH)]
+
+
+def _names_all(library: Path, texts: Sequence[str]) -> bool:
+    """Whether a library has each of some texts in it, up to its end."""
+    content = library.read_bytes()
+    return all(text.encode() + b"\0" in content for text in texts)
+
+
 def build_ur_library(folder: Path, adapter: str) -> Path:
-    """Compile the UR adapter library of an adapter; does nothing when it is up to date."""
+    """Compile the UR adapter library of an adapter; does nothing when it is up to date, and made by
+    this very Python: two of one version may share a build folder."""
     target = folder / UR_LIBRARY.format(adapter)
     inputs = [
         *UR_LIBRARY_SOURCES.rglob("*.[cht]*"),
         *ROOT.glob("*_build.py"),
         POOL_STRUCTURE / "usual_calls.h",
     ]
-    if target.exists() and target.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
+    links_to = python_library()
+    if (
+        target.exists()
+        and target.stat().st_mtime > max(path.stat().st_mtime for path in inputs)
+        and _names_all(target, [sys.executable, *_run_paths(links_to)])
+    ):
         return target
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
@@ -319,7 +336,7 @@ def build_ur_library(folder: Path, adapter: str) -> Path:
             f'-DURASYNC_BUILT_BY="{sys.executable}"',
         ]
         # Python stays once it has started, and so must the library that it calls.
-        links = [f"-Wl,--version-script={versions}", "-Wl,-z,nodelete", "-ldl", *python_library()]
+        links = [f"-Wl,--version-script={versions}", "-Wl,-z,nodelete", "-ldl", *links_to]
         sources = [str(glue), *map(str, sorted(UR_LIBRARY_SOURCES.glob("src/*.c")))]
         _run_compiler([*flags, *sources, *links], target, f"the UR adapter library of {adapter}")
     return target
@@ -331,7 +348,7 @@ def python_library() -> list[str]:
     name, folder = sysconfig.get_config_var("LDLIBRARY"), sysconfig.get_config_var("LIBDIR")
     if not sysconfig.get_config_var("Py_ENABLE_SHARED") or not Path(folder, name).exists():
         return []
-    return [f"-L{folder}", f"-Wl,-rpath,{folder}", f"-l{Path(name).stem.removeprefix('lib')}"]
+    return [f"-L{folder}", f"{RUN_PATH}{folder}", f"-l{Path(name).stem.removeprefix('lib')}"]
 
 
 def build_controls(folder: Path) -> Path:

@@ -147,3 +147,34 @@ def test_the_extension_counts_and_redirects_every_entry() -> None:
         assert f"#define {entry}(...) URASYNC_CALL({entry}, __VA_ARGS__)" in source
         optional = str(entry in ze_build.OPTIONAL_ENTRIES).lower()
         assert f"ENTRY({entry}, {optional})" in source
+
+
+def test_a_ur_library_is_of_the_python_that_builds_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Two Pythons of one version share build folders, but the library names its own."""
+    compiler, runs = tmp_path / "cc", tmp_path / "runs"
+    compiler.write_text(
+        f"""#!{sys.executable}
+import sys
+texts = [each.split('"')[1] for each in sys.argv if "BUILT_BY" in each]
+texts += [each.rpartition(",")[2] for each in sys.argv if each.startswith("-Wl,-rpath,")]
+with open(sys.argv[-1], "w") as output:
+    output.write("".join(text + chr(0) for text in texts))
+open({str(runs)!r}, "a").write(".")
+""",
+        encoding="utf-8",
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+
+    def runs_to_build() -> int:
+        runs.write_text("")
+        ze_build.build_ur_library(tmp_path, "v2")
+        return len(runs.read_text())
+
+    assert [runs_to_build(), runs_to_build()] == [1, 0]
+    monkeypatch.setattr(sys, "executable", sys.executable + "2")
+    assert [runs_to_build(), runs_to_build()] == [1, 0]
+    monkeypatch.setattr(ze_build, "python_library", lambda: ["-Wl,-rpath,/elsewhere", "-lpython"])
+    assert [runs_to_build(), runs_to_build()] == [1, 0]
