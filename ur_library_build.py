@@ -27,6 +27,7 @@ FOR_PYTHON = """
 extern void *const function_table_address;
 bool is_logged(uint32_t level);
 void write_log(uint32_t level, const char *message);
+bool has_started_python(void);
 const char *library_path(void);
 void fail_start(const char *reason);
 void end_calls(void);
@@ -39,12 +40,14 @@ EXPORTED = "{ global: urGet*ProcAddrTable; urasync_l0_interpreter_lock; local: *
 START = """
 from urasync_l0.ur_library._{adapter} import ffi, lib
 try:
+    import os, pathlib, sys
+    package = str(pathlib.Path(os.fsdecode(ffi.string(lib.library_path()))).parents[2])
+    if lib.has_started_python() and package not in sys.path:
+        sys.path.insert(0, package)  # the one that the library belongs to, whatever else there is
     try:
         from urasync_l0.ur_library.startup import start
     except ModuleNotFoundError:
-        # A Python program of another environment than that of the library.
-        import pathlib, sys
-        sys.path.append(str(pathlib.Path(ffi.string(lib.library_path()).decode()).parents[2]))
+        sys.path.append(package)  # a Python program of another environment than that of the library
         from urasync_l0.ur_library.startup import start
     start(ffi, lib, "{adapter}")
 except BaseException:
@@ -152,6 +155,7 @@ static ur_result_t call_{entry.name}({_parameters(entry)}) {{
 
 def _glue(entries: list[Entry], tables: dict[str, list[str]]) -> Iterator[str]:
     yield '#include "library.h"\n'
+    yield "const char built_by[] = URASYNC_BUILT_BY;"
     in_python = [entry for entry in entries if entry.name not in IN_C]
     offered = {entry.name: f"call_{entry.name}" for entry in in_python}
     offered |= {name: name for name in IN_C}

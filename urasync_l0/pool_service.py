@@ -79,7 +79,7 @@ class PoolService:
     def close(self) -> None:
         """Stop, and remove the socket."""
         with suppress(OSError):
-            self._waker.send(b"\0")
+            self._waker.send(b"\0", socket.MSG_NOSIGNAL)
         self._thread.join(REQUEST_SECONDS)
         self.path.unlink(missing_ok=True)
 
@@ -189,7 +189,8 @@ class PoolService:
 
     def _send(self, client: _Client) -> None:
         assert client.answer is not None
-        sent = client.connection.send(client.answer[:_PIECE])
+        # In a program that is not Python, the signal of a client that is gone would be the end.
+        sent = client.connection.send(client.answer[:_PIECE], socket.MSG_NOSIGNAL)
         client.answer = client.answer[sent:]
         if not client.answer:
             self._drop(client)

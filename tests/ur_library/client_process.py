@@ -43,6 +43,12 @@ def compile_client(folder: Path) -> Path:
     return program
 
 
+def client_settings(**environment: str) -> dict[str, str]:
+    """The environment of a client on the software driver, with more settings."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
+    return inherited | {"URASYNC_L0_DRIVER": "software"} | environment
+
+
 def run_client(
     client: Path,
     scenario: str,
@@ -52,10 +58,9 @@ def run_client(
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run a scenario on the software driver; ``mode`` is direct or loader."""
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
     return subprocess.run(
         [str(client), scenario, mode, *map(str, libraries)],
-        env=inherited | {"URASYNC_L0_DRIVER": "software"} | environment,
+        env=client_settings(**environment),
         capture_output=True,
         text=True,
         check=False,

@@ -2,14 +2,20 @@
 """A C program that loads the libraries itself: every entry, wrong calls, threads, and the end."""
 
 import os
+import re
 import shutil
+import socket
+import subprocess
 import sys
+import sysconfig
+import tempfile
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from tests.helpers.spirv import fill_program, whole_program
-from tests.ur_library.client_process import ADAPTERS, must_pass, run_client
+from tests.ur_library.client_process import ADAPTERS, client_settings, must_pass, run_client
 from urasync_l0.ur_library import library_path
 
 NO_COMPILER = "the driver has no compiler\n"
@@ -94,6 +100,17 @@ def test_the_log_goes_to_a_file(client: Path, tmp_path: Path) -> None:
     assert "<LEVEL_ZERO>[WARNING]: urSamplerCreate is not offered" in log.read_text()
 
 
+@pytest.mark.parametrize("flavour", ADAPTERS)
+def test_fork_while_others_log(client: Path, flavour: str, tmp_path: Path) -> None:
+    run = run_client(
+        client,
+        "fork_while_logging",
+        [library_path(flavour)],
+        UR_LOG_LEVEL_ZERO=f"level:error;output:file,{tmp_path / 'log'}",
+    )
+    must_pass(run)
+
+
 def test_python_is_found_without_settings(client: Path, tmp_path: Path) -> None:
     """The client's folder, search path and user have nothing to do with it."""
     run = run_client(
@@ -106,6 +123,95 @@ def test_python_is_found_without_settings(client: Path, tmp_path: Path) -> None:
     )
     must_pass(run)
     assert f"[INFO]: started {sys.prefix}/bin/python" in run.stderr
+
+
+@pytest.mark.parametrize("language", ["", "C.UTF-8"])
+def test_the_client_is_left_alone(client: Path, language: str) -> None:
+    """What Python would set where it is the program, and read: here it is a guest."""
+    run = run_client(
+        client,
+        "leaves_the_client_alone",
+        [library_path("v2")],
+        LC_ALL="",
+        LC_CTYPE="",
+        LANG=language,
+        PYTHONHOME="/nonexistent",
+        PYTHONPATH=str(Path(__file__).parent),
+        PYTHONDEVMODE="1",
+        UR_LOG_LEVEL_ZERO="level:error",
+    )
+    must_pass(run)
+    assert run.stderr == ""
+
+
+def test_who_looks_at_its_pools_may_leave_early(client: Path) -> None:
+    """Signals of sockets are the client's as well, and this one would be its end."""
+    with (
+        tempfile.TemporaryDirectory() as folder,  # the path of a socket must be short
+        subprocess.Popen(
+            [str(client), "waits_for_input", "direct", str(library_path("v2"))],
+            env=client_settings(URASYNC_L0_POOL_SOCKET="1", XDG_RUNTIME_DIR=folder),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        [address] = (path for path in Path(folder).rglob("*") if path.is_socket())
+        for _ in range(3):
+            with socket.socket(socket.AF_UNIX) as looker:
+                looker.settimeout(60)
+                looker.connect(str(address))
+                looker.shutdown(socket.SHUT_RD)
+                looker.sendall(b'{"request": "snapshot"}\n')
+        said, _ = process.communicate(timeout=60)
+    assert (process.returncode, said) == (0, "passed\n")
+
+
+def test_a_relative_path(client: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It leads elsewhere when Python starts, with the first call."""
+    library = library_path("v2")
+    monkeypatch.chdir(library.parent)
+    must_pass(run_client(client, "from_another_folder", [Path("..", *library.parts[-2:])]))
+
+
+def copy_package(target: Path) -> Path:
+    """A copy of the package, which says that it is one, with what it needs; its library."""
+    package = shutil.copytree(
+        library_path("v2").parents[1],
+        target / "urasync_l0",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    for name in ("cffi", "_cffi_backend"):
+        origin = Path(str(import_module(name).__file__))
+        needed = origin.parent if origin.stem == "__init__" else origin
+        (target / needed.name).symlink_to(needed)
+    with (package / "ur_library" / "startup.py").open("a", encoding="utf-8") as startup:
+        startup.write("\nimport sys\nsys.stderr.write('the copy\\n')\n")
+    return package / "ur_library" / library_path("v2").name
+
+
+def test_the_package_beside_the_library_is_taken(client: Path, tmp_path: Path) -> None:
+    """Also where the Python that is started has another one."""
+    run = run_client(client, "memory", [copy_package(tmp_path)])
+    must_pass(run)
+    assert run.stderr == "the copy\n"
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="there is no libpython"
+)
+def test_the_python_that_built_it_is_gone(client: Path, tmp_path: Path) -> None:
+    """As with ``pip install --target`` of a wheel from elsewhere: that of libpython is started."""
+    library = copy_package(tmp_path)
+    content = library.read_bytes()
+    [built_by] = set(re.findall(rb"\0(/[^\0]+/bin/python[^\0]*)(?=\0)", content))
+    library.write_bytes(content.replace(built_by, b"/nonexistent".ljust(len(built_by), b"\0")))
+    run = run_client(client, "memory", [library], UR_LOG_LEVEL_ZERO="level:info")
+    must_pass(run)
+    assert f"[INFO]: started {sys.base_prefix}/bin/python" in run.stderr
+    assert run.stderr.count("the copy\n") == 1
 
 
 def test_an_environment_without_the_package(client: Path, tmp_path: Path) -> None:

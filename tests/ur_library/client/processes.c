@@ -2,7 +2,9 @@
 /* Threads, children and the end of the process. */
 #include "client.h"
 
+#include <locale.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -119,6 +121,76 @@ void fork_after_use(void) {
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
     }
     OK(UR(urQueueFinish)(shared.queue));
+}
+
+static void *fail_forever(void *no_queue) {
+    while (UR(urQueueFinish)(no_queue) == INVALID_QUEUE)
+        ;
+    return NULL;
+}
+
+/* Every failed call writes to the log: a child must not wait for what others were writing. */
+void fork_while_logging(void) {
+    pthread_t id;
+    int status = 0;
+    shared = begin();
+    for (int i = 0; i < 4; i++)
+        CHECK(pthread_create(&id, NULL, fail_forever, &shared) == 0);
+    for (int i = 0; i < 100; i++) {
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            GIVES(UR_RESULT_ERROR_UNINITIALIZED, UR(urQueueFinish)(shared.queue));
+            _exit(7);
+        }
+        CHECK(waitpid(child, &status, 0) == child);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    }
+}
+
+/* Python starts without a change to what is the client's: variables, locale, signals. */
+void leaves_the_client_alone(void) {
+    static const int signals[3] = {SIGINT, SIGPIPE, SIGXFSZ};
+    extern char **environ;
+    char *variables[256], **before = environ;
+    size_t count = 0;
+    for (; environ[count] != NULL && count < 255; count++)
+        variables[count] = environ[count];
+    variables[count] = NULL;
+    struct sigaction actions[3], action;
+    signal(SIGINT, SIG_DFL);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(sigaction(signals[i], NULL, &actions[i]) == 0);
+    char *locale = strdup(setlocale(LC_ALL, NULL));
+    uint32_t adapters = 0;
+    OK(UR(urAdapterGet)(0, NULL, &adapters));
+    CHECK(environ == before);
+    for (size_t i = 0; i <= count; i++)
+        CHECK(environ[i] == variables[i]);
+    CHECK(strcmp(locale, setlocale(LC_ALL, NULL)) == 0);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(sigaction(signals[i], NULL, &action) == 0);
+        CHECK(action.sa_handler == actions[i].sa_handler);
+    }
+    free(locale);
+}
+
+/* A relative path was given when the library was loaded. */
+void from_another_folder(void) {
+    CHECK(chdir("/") == 0);
+    struct bench bench = begin();
+    end(&bench);
+}
+
+/* Until nobody writes to it any more. */
+void waits_for_input(void) {
+    struct bench bench = begin();
+    puts("ready");
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+    end(&bench);
 }
 
 void no_release(void) {

@@ -2,7 +2,8 @@
 /*
  * Python in the client's process. A Python program has one. For any other it is started from the
  * environment that the library is installed in: <prefix>/bin/python, if the library lies in
- * <prefix>/lib/python.../site-packages; in a source tree, the Python that built it.
+ * <prefix>/lib/python.../site-packages; else the Python that built it; if that is gone, the one
+ * that libpython belongs to. The client's variables, locale, signals and streams are its own.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -12,6 +13,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +41,10 @@ __asm__(".type urasync_l0_interpreter_lock, @gnu_unique_object");
 
 static bool started_here;
 
+/* When the library is loaded: a relative path means nothing once the client has changed its folder.
+ */
+__attribute__((constructor)) static void find_library(void) { (void)library_path(); }
+
 const char *library_path(void) {
     static char path[PATH_MAX];
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -51,9 +57,18 @@ const char *library_path(void) {
     return path;
 }
 
-/* Write the path of the environment's Python, or an empty string. */
-static void find_python(char *path, size_t size) {
+/* Write the path of the Python in a prefix's bin; tell whether there is one. */
+static bool python_in(const char *prefix, char *path, size_t size) {
     static const char *const names[] = {"python" PYTHON_BUILD, "python3"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const int length = snprintf(path, size, "%s/bin/%s", prefix, names[i]);
+        if (length > 0 && (size_t)length < size && access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool python_of_environment(char *path, size_t size) {
     char place[PATH_MAX], *end;
     snprintf(place, sizeof(place), "%s", library_path());
     end = strstr(place, "/site-packages/urasync_l0/");
@@ -63,14 +78,34 @@ static void find_python(char *path, size_t size) {
         *end = '\0';
         end = strrchr(place, '/');
     }
-    if (end != NULL)
+    if (end == NULL)
+        return false;
+    *end = '\0';
+    return python_in(place, path, size);
+}
+
+/* libpython lies in <prefix>/lib, or deeper. */
+static bool python_of_libpython(char *path, size_t size) {
+    char place[PATH_MAX], *end;
+    Dl_info python;
+    if (dladdr((void *)&PyType_Type, &python) == 0 || realpath(python.dli_fname, place) == NULL)
+        return false;
+    while ((end = strrchr(place, '/')) != NULL) {
         *end = '\0';
-    for (size_t i = 0; end != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
-        int length = snprintf(path, size, "%s/bin/%s", place, names[i]);
-        if (length > 0 && (size_t)length < size && access(path, X_OK) == 0)
-            return;
+        if (python_in(place, path, size))
+            return true;
     }
-    if (snprintf(path, size, "%s", URASYNC_BUILT_BY) < 0 || access(path, X_OK) != 0)
+    return false;
+}
+
+/* Write the path of the Python to start, or an empty string. */
+static void find_python(char *path, size_t size) {
+    if (python_of_environment(path, size))
+        return;
+    const int length = snprintf(path, size, "%s", built_by);
+    if (length > 0 && (size_t)length < size && access(path, X_OK) == 0)
+        return;
+    if (!python_of_libpython(path, size))
         path[0] = '\0';
 }
 
@@ -81,26 +116,59 @@ static void share_symbols(void) {
         dlopen(python.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 
-static bool start_interpreter(void) {
-    char python[PATH_MAX];
+/* Whoever first imports Python's module of signals has it take interrupts, which then end no
+ * client; so that is done here, and undone. */
+static void leave_interrupts(void) {
+    struct sigaction kept;
+    sigaction(SIGINT, NULL, &kept);
+    PyObject *module = PyImport_ImportModule("_signal");
+    if (module == NULL)
+        PyErr_Clear();
+    Py_XDECREF(module);
+    sigaction(SIGINT, &kept, NULL);
+}
+
+/* Variables that are meant for other Pythons change nothing here, and nothing of the client's is
+ * changed: Python would set the locale, and a variable for child processes. */
+static PyStatus start_apart(const char *python) {
+    PyPreConfig before;
     PyConfig config;
     PyStatus status;
-    find_python(python, sizeof(python));
-    if (python[0] == '\0') {
-        write_formatted(LEVEL_ERROR,
-                        "no Python " PYTHON_BUILD " was found where this library is installed, "
-                        "nor the one that built it, %s",
-                        URASYNC_BUILT_BY);
-        return false;
-    }
-    share_symbols();
+    PyPreConfig_InitPythonConfig(&before);
+    before.parse_argv = 0;
+    before.use_environment = 0;
+    before.configure_locale = 0;
+    before.coerce_c_locale = 0;
+    before.utf8_mode = 1;
+    status = Py_PreInitialize(&before);
+    if (PyStatus_Exception(status))
+        return status;
     PyConfig_InitPythonConfig(&config);
-    config.install_signal_handlers = 0; /* signals are the client's */
     config.parse_argv = 0;
+    config.use_environment = 0;
+    config.configure_c_stdio = 0;
+    config.install_signal_handlers = 0;
     status = PyConfig_SetBytesString(&config, &config.program_name, python);
     if (!PyStatus_Exception(status))
         status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
+    if (!PyStatus_Exception(status))
+        leave_interrupts();
+    return status;
+}
+
+static bool start_interpreter(void) {
+    char python[PATH_MAX];
+    find_python(python, sizeof(python));
+    if (python[0] == '\0') {
+        write_formatted(LEVEL_ERROR,
+                        "no Python " PYTHON_BUILD " was found where this library is installed, "
+                        "nor the one that built it, %s, nor one beside libpython",
+                        built_by);
+        return false;
+    }
+    share_symbols();
+    const PyStatus status = start_apart(python);
     if (PyStatus_Exception(status)) {
         write_formatted(LEVEL_ERROR, "%s could not be started: %s", python,
                         status.err_msg == NULL ? "no reason given" : status.err_msg);
@@ -133,6 +201,8 @@ bool have_interpreter(void) {
     }
     return is_running;
 }
+
+bool has_started_python(void) { return started_here; }
 
 void without_python_lock(void (*function)(void)) {
     PyThreadState *held = NULL;

@@ -62,6 +62,9 @@ void release_at_exit(void);
 /* Whether a Python that this library was built for runs, or was started by this call. */
 bool have_interpreter(void);
 
+/* Whether this library started Python, rather than another or the program. */
+bool has_started_python(void);
+
 /* The real path of this library, or an empty string. */
 const char *library_path(void);
 
@@ -90,6 +93,9 @@ bool free_at_once(const char *entry, ur_queue_handle_t queue, void *mem, ur_resu
 
 /* -- the generated part -------------------------------------------------------------------------
  */
+
+/* The path of the Python that built the library. */
+extern const char built_by[];
 
 /* Import the package and tell cffi which Python function serves which entry. 0 on success. */
 int start_bindings(void);

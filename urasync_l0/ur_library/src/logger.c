@@ -37,11 +37,17 @@ static void read_setting(const char *name, const char *value) {
     }
 }
 
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+
+static void after_fork(void) { pthread_mutex_unlock(&lock); }
+
 static void read_settings(void) {
     const char *variable = getenv("UR_LOG_LEVEL_ZERO");
     char *text = variable == NULL ? NULL : strdup(variable);
     char *rest = NULL;
     output = stderr;
+    /* A child must not wait for what a thread was writing that it does not have. */
+    pthread_atfork(before_fork, after_fork, after_fork);
     if (text == NULL)
         return;
     for (char *part = strtok_r(text, ";", &rest); part; part = strtok_r(NULL, ";", &rest)) {
@@ -54,6 +60,11 @@ static void read_settings(void) {
     free(text);
 }
 
+static void lock_log(void) {
+    pthread_once(&once, read_settings);
+    pthread_mutex_lock(&lock);
+}
+
 bool is_logged(uint32_t level) {
     pthread_once(&once, read_settings);
     return level < LEVEL_QUIET && (level >= written_from || level >= callback.from);
@@ -64,7 +75,7 @@ void write_log(uint32_t level, const char *message) {
     void *user_data;
     if (!is_logged(level))
         return;
-    pthread_mutex_lock(&lock);
+    lock_log();
     if (level >= written_from) {
         fprintf(output, "<LEVEL_ZERO>[%s]: %s\n", labels[level], message);
         fflush(output);
@@ -93,7 +104,7 @@ ur_result_t urAdapterSetLoggerCallback(ur_adapter_handle_t adapter, ur_logger_ca
         return UR_RESULT_ERROR_INVALID_NULL_HANDLE;
     if (function == NULL)
         return UR_RESULT_ERROR_INVALID_NULL_POINTER;
-    pthread_mutex_lock(&lock);
+    lock_log();
     callback.function = function;
     callback.user_data = user_data;
     callback.from = level;
@@ -104,7 +115,7 @@ ur_result_t urAdapterSetLoggerCallback(ur_adapter_handle_t adapter, ur_logger_ca
 ur_result_t urAdapterSetLoggerCallbackLevel(ur_adapter_handle_t adapter, ur_logger_level_t level) {
     if (adapter == NULL)
         return UR_RESULT_ERROR_INVALID_NULL_HANDLE;
-    pthread_mutex_lock(&lock);
+    lock_log();
     if (callback.function != NULL)
         callback.from = level;
     pthread_mutex_unlock(&lock);
