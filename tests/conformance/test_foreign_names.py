@@ -14,6 +14,7 @@ from urasync_l0 import (
     Context,
     InvalidMemObjectError,
     InvalidValueError,
+    OutOfMemoryError,
     Pool,
     Queue,
     UnsupportedFeatureError,
@@ -109,7 +110,10 @@ def test_rmm_resource(pool: Pool, queue: Queue, other_queue: Queue) -> None:
     assert view.pool_size() == numbers.reserved
     with pytest.raises(InvalidMemObjectError):
         view.deallocate(first, 1000, queue)
-    view.deallocate(second, 2000, queue)
+    with pytest.raises(InvalidValueError):
+        RmmMemoryResource(pool.context.create_pool(0)).deallocate(second, 2000, queue)
+    view.deallocate(second, 0, queue)  # the size says nothing
+    assert view.get_statistics().current_count == 0
 
 
 def test_rmm_current_resource(context: Context, queue: Queue) -> None:
@@ -153,6 +157,30 @@ def test_torch_numbers(context: Context, pool: Pool, queue: Queue) -> None:
     assert view.max_memory_allocated() == view.memory_allocated() == 1024
     assert view.max_memory_reserved() == view.memory_reserved()
     held.free()
+
+
+def test_torch_peaks_are_reset(context: Context, pool: Pool, queue: Queue) -> None:
+    view = TorchMemory(context)
+    queue.alloc_device(8 * MIB).free()
+    queue.finish()
+    pool.trim_to(0)
+    assert view.max_memory_reserved() >= 8 * MIB
+    view.reset_peak_memory_stats()
+    assert view.max_memory_reserved() == view.memory_reserved() == 0
+    assert view.max_memory_allocated() == 0
+
+
+def test_torch_counts_of_exhaustion(context: Context, pool: Pool, queue: Queue) -> None:
+    pool.maximum_size = 4 * MIB
+    view = TorchMemory(context)
+    queue.alloc_shared(3 * MIB).free()
+    queue.finish()
+    with queue.alloc_device(3 * MIB):  # what is idle of another kind must go first
+        for _ in range(2):
+            with pytest.raises(OutOfMemoryError):
+                queue.alloc_device(3 * MIB)
+    stats = view.memory_stats()
+    assert (stats["num_alloc_retries"], stats["num_ooms"]) == (1, 2)
 
 
 def test_torch_empty_cache_waits(

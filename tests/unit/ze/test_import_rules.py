@@ -182,6 +182,17 @@ def test_imports_go_down_only() -> None:
     assert upwards == []
 
 
+def test_nothing_is_imported_behind_the_rules() -> None:
+    """They see statements. By a name are imported the pool core's part in C, which may be absent,
+    and a module of Python's."""
+    by_name = {
+        name
+        for name, path in FILES.items()
+        if re.search(r"\bimport_module\b|\b__import__\b", path.read_text(encoding="utf-8"))
+    }
+    assert by_name == {"urasync_l0.pool.structure", "urasync_l0.main_interpreter"}
+
+
 def test_no_import_cycles_at_run_time() -> None:
     graph = {
         name: ours(imports(path, KNOWN, types=False)) & set(FILES)
