@@ -14,7 +14,7 @@ from tests.helpers.dlpack_reader import TakenTensor, Tensor
 from tests.helpers.gates import hold
 from tests.helpers.strict_process import run_strictly
 from tests.helpers.usm import TIMEOUT_NS, alloc, pool_of
-from urasync_l0 import Allocation, Context, InvalidMemObjectError, Queue, UsmType
+from urasync_l0 import Allocation, Context, Event, InvalidMemObjectError, Queue, UsmType
 from urasync_l0.software_driver.controls import Controls
 
 HOST = 1, 0
@@ -166,6 +166,29 @@ def test_a_queue_comes_after_what_the_allocating_queue_was_given(
         assert not behind.wait(timeout_ns=1_000_000)
         held.release()
         assert behind.wait(TIMEOUT_NS)
+
+
+def test_memory_of_no_queue_is_complete_first(
+    context: Context, queue: Queue, other_queue: Queue, controls: Controls
+) -> None:
+    """Any queue may have used it, so the host waits for all, whichever the stream is."""
+    with context.alloc_shared(64) as shared:
+        seen: list[bool] = []
+
+        def take(filled: Event) -> None:
+            capsule = shared.__dlpack__(stream=other_queue)
+            seen.append(filled.mark.is_complete())
+            taken(capsule)
+
+        with hold(controls, queue) as held:
+            filled = queue.fill(shared, b"\1", event=True)
+            taker = threading.Thread(target=take, args=(filled,), daemon=True)
+            taker.start()
+            taker.join(0.2)
+            assert seen == []
+            held.release()
+        taker.join(TIMEOUT_NS / 1e9)
+        assert seen == [True]
 
 
 def test_no_order_waits_for_nothing(queue: Queue, controls: Controls) -> None:
