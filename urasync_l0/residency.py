@@ -42,16 +42,20 @@ class Residency:
     def enter(self, address: int, size: int) -> None:
         """Note new memory, and make it resident on all peers; on failure on none."""
         with self._lock:
-            done: list[Device] = []
-            try:
-                for peer in self._peers.values():
-                    self._make_resident(peer)(address, size)
-                    done.append(peer)
-            except BaseException:
-                for peer in done:
-                    _attempt(self._evict(peer), [(address, size)])
-                raise
+            if self._peers:
+                self._enter_peers(address, size)
             self._held[address] = size
+
+    def _enter_peers(self, address: int, size: int) -> None:
+        done: list[Device] = []
+        try:
+            for peer in self._peers.values():
+                self._make_resident(peer)(address, size)
+                done.append(peer)
+        except BaseException:
+            for peer in done:
+                _attempt(self._evict(peer), [(address, size)])
+            raise
 
     def stay(self, address: int, size: int) -> None:
         """Note memory again that `leave` forgot and that did not go after all.

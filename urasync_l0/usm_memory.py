@@ -8,7 +8,7 @@ whether a device's memory may be mapped page by page.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from typing import Literal, cast, get_args
 
@@ -144,11 +144,12 @@ class MappedMemory:
         with self._loss:
             ze_virtual.free(self._context, address, size)
 
-    def create(self, size: int) -> PhysicalPages:
-        """Create ``size`` bytes of physical memory."""
-        loggers.MEMORY.debug("Create %d bytes of pages", size)
+    def create(self, size: int, count: int, created: list[PhysicalPages]) -> None:
+        """Create pieces of ``size`` bytes of physical memory; each goes into ``created``."""
+        loggers.MEMORY.debug("Create %d times %d bytes of pages", count, size)
         with self._loss:
-            return ze_virtual.create_physical(self._context, self._device, size)
+            for _ in range(count):
+                created.append(ze_virtual.create_physical(self._context, self._device, size))
 
     def destroy(self, pages: PhysicalPages) -> None:
         """Give physical memory back."""
@@ -156,18 +157,29 @@ class MappedMemory:
         with self._loss:
             ze_virtual.destroy_physical(self._context, cast(PhysicalMemHandle, pages))
 
-    def map(self, address: int, size: int, pages: PhysicalPages) -> None:
-        """Map physical memory for reading and writing."""
-        try:
-            # Intel's driver keeps a mapping that it then could not make resident: it must go before
-            # the memory does.
-            with self._loss:
-                ze_virtual.map_memory(self._context, address, size, cast(PhysicalMemHandle, pages))
-            self._residency.enter(address, size)
-        except BaseException:
-            with suppress(UrError), self._loss:  # what failed first matters more
-                ze_virtual.unmap(self._context, address, size)
-            raise
+    def map(
+        self,
+        address: int,
+        size: int,
+        pages: Iterable[PhysicalPages],
+        mapped: list[PhysicalPages],
+    ) -> None:
+        """Map pieces of ``size`` bytes, one behind the other; each goes into ``mapped``."""
+        context, enter = self._context, self._residency.enter
+        with self._loss:
+            for physical in pages:
+                try:
+                    handle = cast(PhysicalMemHandle, physical)
+                    ze_virtual.map_memory(context, address, size, handle)
+                    enter(address, size)
+                except BaseException:
+                    # Intel's driver keeps a mapping that it then could not make resident: it must
+                    # go before the memory does. What failed first matters more.
+                    with suppress(UrError):
+                        ze_virtual.unmap(context, address, size)
+                    raise
+                mapped.append(physical)
+                address += size
 
     def unmap(self, address: int, size: int) -> None:
         """Unmap what was mapped in one call."""
@@ -253,9 +265,10 @@ def probe(
             page = memory.page_size
             address = memory.reserve(page)
             undo.callback(memory.release, address, page)
-            physical = memory.create(page)
-            undo.callback(memory.destroy, physical)
-            memory.map(address, page, physical)
+            created: list[PhysicalPages] = []
+            memory.create(page, 1, created)
+            undo.callback(memory.destroy, created[0])
+            memory.map(address, page, created, [])
             undo.callback(memory.unmap, address, page)
             kind = ze_memory.get_alloc_properties(context, address).type
     except DeviceLostError:

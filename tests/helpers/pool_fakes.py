@@ -155,13 +155,14 @@ class FakeDriver:
             end = address + size
             assert not any(address <= page < end for page in self.mapped), "pages are mapped there"
 
-    def create(self, size: int) -> object:
-        self.calls.call("create")
-        with self._lock:
-            self._check_room(size, "create")
-            pages = object()
-            self.physical[pages] = size
-            return pages
+    def create(self, size: int, count: int, created: list[object]) -> None:
+        for _ in range(count):
+            self.calls.call("create")
+            with self._lock:
+                self._check_room(size, "create")
+                pages = object()
+                self.physical[pages] = size
+                created.append(pages)
 
     def destroy(self, pages: object) -> None:
         self.calls.call("destroy")
@@ -169,14 +170,20 @@ class FakeDriver:
             assert all(pages is not mapped for _, mapped in self.mapped.values())
             del self.physical[pages]
 
-    def map(self, address: int, size: int, pages: object) -> None:
-        self.calls.call("map")
-        with self._lock:
-            assert self.physical[pages] == size
-            assert address not in self.mapped
-            assert all(pages is not mapped for _, mapped in self.mapped.values())
-            assert any(start <= address < start + length for start, length in self.ranges.items())
-            self.mapped[address] = (size, pages)
+    def map(self, address: int, size: int, pages: Iterable[object], mapped: list[object]) -> None:
+        for piece in pages:
+            self.calls.call("map")
+            with self._lock:
+                self._map(address, size, piece)
+            mapped.append(piece)
+            address += size
+
+    def _map(self, address: int, size: int, piece: object) -> None:
+        assert self.physical[piece] == size
+        assert address not in self.mapped
+        assert all(piece is not mapped for _, mapped in self.mapped.values())
+        assert any(start <= address < start + length for start, length in self.ranges.items())
+        self.mapped[address] = (size, piece)
 
     def unmap(self, address: int, size: int) -> None:
         self.calls.call("unmap")

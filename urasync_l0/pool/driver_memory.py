@@ -4,11 +4,12 @@
 Every method may call the driver and is therefore never called with a pool's lock held. Each raises
 `urasync_l0.result.UrError`: ``OUT_OF_DEVICE_MEMORY``, ``OUT_OF_HOST_MEMORY`` or
 ``OUT_OF_RESOURCES`` when the driver has no memory left, anything else for another failure. A method
-that raises has changed nothing.
+that raises has changed nothing, but for what it says it did before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 PhysicalPages = object
@@ -42,14 +43,26 @@ class VirtualMemory(Protocol):
     def release(self, address: int, size: int) -> None:
         """Give a reserved range back; nothing is mapped in it any more."""
 
-    def create(self, size: int) -> PhysicalPages:
-        """Create ``size`` bytes of physical memory."""
+    def create(self, size: int, count: int, created: list[PhysicalPages]) -> None:
+        """Create ``count`` pieces of ``size`` bytes of physical memory each.
+
+        Each goes into ``created`` as soon as it is there, so those before a failure are known.
+        """
 
     def destroy(self, pages: PhysicalPages) -> None:
         """Give physical memory back; it is mapped nowhere."""
 
-    def map(self, address: int, size: int, pages: PhysicalPages) -> None:
-        """Map physical memory for reading and writing."""
+    def map(
+        self,
+        address: int,
+        size: int,
+        pages: Iterable[PhysicalPages],
+        mapped: list[PhysicalPages],
+    ) -> None:
+        """Map pieces of ``size`` bytes, one behind the other, for reading and writing.
+
+        Each goes into ``mapped`` as soon as it is there, so those before a failure are known.
+        """
 
     def unmap(self, address: int, size: int) -> None:
         """Unmap a range; no command may touch it any more."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ParamSpec, Protocol
 
 from urasync_l0.pool.block import GRANULE, Block
 from urasync_l0.pool.driver_memory import PhysicalPages, VirtualMemory
@@ -158,21 +158,19 @@ class PageGrowth:
         created: list[PhysicalPages] = []
         unmapped = 0
         try:
-            for _ in range(self.fresh_calls):
-                created.append(virtual.create(step))
+            virtual.create(step, self.fresh_calls, created)
             for page in self._donors:
                 virtual.unmap(page.address, step)
                 unmapped += 1
-                self._map_next(page.physical)
-            for physical in created:
-                self._map_next(physical)
+                self._map_next([page.physical])
+            self._map_next(created)
         except BaseException:
             self._undo(unmapped, created)
             raise
 
-    def _map_next(self, physical: PhysicalPages) -> None:
-        self._virtual.map(self._address + len(self._mapped) * self._step, self._step, physical)
-        self._mapped.append(physical)
+    def _map_next(self, pages: list[PhysicalPages]) -> None:
+        mapped = self._mapped
+        self._virtual.map(self._address + len(mapped) * self._step, self._step, pages, mapped)
 
     def _undo(self, unmapped: int, created: list[PhysicalPages]) -> None:
         """Undo a part of `carry_out`. A page that cannot be mapped back is destroyed and lost.
@@ -186,7 +184,7 @@ class PageGrowth:
         for page in self._donors[:unmapped]:
             if page.physical in self._stuck:
                 self._lost.append(page)
-            elif not attempt(virtual.map, page.address, self._step, page.physical):
+            elif not map_back(virtual, page.address, self._step, page.physical):
                 attempt(virtual.destroy, page.physical)
                 self._lost.append(page)
         for physical in created:
@@ -287,10 +285,20 @@ def segment_of(heap: Heap, block: Block) -> Segment:
     raise LookupError(f"no segment of this heap holds {block}")
 
 
-def attempt(action: Callable[..., None], *arguments: object) -> bool:
+Arguments = ParamSpec("Arguments")
+
+
+def attempt(
+    action: Callable[Arguments, None], *arguments: Arguments.args, **named: Arguments.kwargs
+) -> bool:
     """Do one step of undoing; tell whether it worked. The error that began it matters more."""
     try:
-        action(*arguments)
+        action(*arguments, **named)
     except UrError:
         return False
     return True
+
+
+def map_back(virtual: VirtualMemory, address: int, step: int, physical: PhysicalPages) -> bool:
+    """Map a page again where it was; tell whether it worked."""
+    return attempt(virtual.map, address, step, [physical], [])

@@ -40,7 +40,7 @@ _IDLE = BlockState.IDLE
 _MARK_EVERY = 64
 """A queue with this many pending frees since its last marker gets one at the next allocation."""
 
-_MARK_SHARE = 1024
+_MARK_SHARE = 160
 """So does one whose unmarked frees are more than this part of a heap that several queues use ..."""
 
 _MARK_BYTES = 32 << 10

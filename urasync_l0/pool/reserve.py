@@ -12,8 +12,8 @@ from urasync_l0.pool.block import GRANULE, Block, BlockState, Undo
 from urasync_l0.pool.driver_memory import VirtualMemory
 from urasync_l0.pool.growth import (
     Page,
-    attempt,
     drop_claims,
+    map_back,
     plan_growth,
     return_pages,
     segment_of,
@@ -262,7 +262,7 @@ def _give_back_whole(source: HeapSource, segment: Segment) -> None:
             virtual.destroy(physical)
         except UrError:
             # Mapped again it is whole, and the next attempt can begin with it.
-            if not attempt(virtual.map, address, source.step, physical):
+            if not map_back(virtual, address, source.step, physical):
                 del segment.pages[address]
             raise
         del segment.pages[address]
@@ -306,7 +306,7 @@ def _give_back(
             source.virtual.destroy(page.physical)
         except UrError as error:
             failure = failure or error
-            if attempt(source.virtual.map, page.address, source.step, page.physical):
+            if map_back(source.virtual, page.address, source.step, page.physical):
                 failed_pages.append(page)
     for segment in segments:
         try:

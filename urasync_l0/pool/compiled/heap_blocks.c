@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <structmember.h>
 
-enum { MARK_EVERY = 64, MARK_SHARE = 1024, MARK_BYTES = 32 << 10 };
+enum { MARK_EVERY = 64, MARK_SHARE = 160, MARK_BYTES = 32 << 10 };
 
 // -- idle blocks and the runs beside them -----------------------------------------------------
 
