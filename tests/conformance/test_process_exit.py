@@ -179,6 +179,45 @@ def test_a_forked_child_makes_no_driver_call(adapter: str) -> None:
     assert printed == f"{expected}\ncalls 0\nparent goes on\n"
 
 
+def test_a_child_asks_for_a_shared_context_of_its_own(adapter: str) -> None:
+    """LIFE-7: it neither gets its parent's nor waits for a thread that makes one there, which it
+    does not have. Before Level Zero is used, it may have one."""
+    program = """
+    import os, sys, threading, warnings
+    import urasync_l0
+    from urasync_l0.result import UrError
+    warnings.simplefilter("ignore", DeprecationWarning)  # of a fork where there are threads
+    module = sys.modules["urasync_l0.default_context"]  # the package has the function by this name
+    started, go_on = threading.Event(), threading.Event()
+    make = module.Context
+    def slowly(adapter):
+        started.set()
+        go_on.wait(60)
+        return make(adapter)
+    def in_child(work):
+        child = os.fork()
+        if child == 0:
+            module.Context = make
+            try:
+                work()
+            except UrError as error:
+                print(error.code.name)
+            sys.stdout.flush()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    module.Context = slowly
+    thread = threading.Thread(target=module.default_context, args=sys.argv[1:])
+    thread.start()
+    started.wait(60)
+    in_child(lambda: print(module.default_context(sys.argv[1]).create_queue().alloc_host(8).nbytes))
+    go_on.set()
+    thread.join(60)
+    in_child(lambda: print(module.default_context(sys.argv[1])))
+    module.default_context(sys.argv[1]).close()
+    """
+    assert run_and_leave(program, adapter) == "8\nUNINITIALIZED\n"
+
+
 def test_spawned_workers(adapter: str) -> None:
     """The way to use several processes."""
     program = """
