@@ -219,7 +219,7 @@ def _report_device(device: Device) -> DeviceReport:
         device.total_memory,
         device.free_memory,
         tuple(_features(device)),
-        tuple(Trial(name, _problem_of(partial(_try, name, device))) for name in adapter_names()),
+        tuple(Trial(name, problem_of_trial(name, device)) for name in adapter_names()),
     )
 
 
@@ -286,6 +286,11 @@ def _problem_of(attempt: Callable[[], None]) -> str | None:
 def _make_queue(adapter: str, device: Device, flags: QueueFlag = NO_QUEUE_FLAGS) -> None:
     with Context(adapter, devices=[device], expanding_segments="off") as context:
         context.create_queue(flags=flags)
+
+
+def problem_of_trial(adapter: str, device: Device) -> str | None:
+    """What goes wrong where an adapter is tried on a device; None if nothing does."""
+    return _problem_of(partial(_try, adapter, device))
 
 
 def _try(adapter: str, device: Device) -> None:

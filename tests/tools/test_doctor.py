@@ -25,11 +25,12 @@ from tests.tools.diagnoses import (
     SOFTWARE,
 )
 from tests.tools.results import console_of, text_of
-from urasync_l0 import Context, driver_report
+from urasync_l0 import Context, Queue, driver_report
 from urasync_l0.diagnosis import Diagnosis, Finding, Node, Verdict, diagnose
 from urasync_l0.driver_report import DriverReport, PlatformReport, Trial
 from urasync_l0.tools.doctor_view import DoctorView
 from urasync_l0.tools.layout import Layout
+from urasync_l0.watch_settings import WATCHING
 
 RENDERED = Path(__file__).with_name("rendered")
 FORMS = {"80": (80, False), "160": (160, False), "plain": (80, True)}
@@ -244,6 +245,39 @@ def test_a_driver_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert driver_report.examine_driver("system") == DriverReport(
         "system", "TimeoutExpired", "No answer within 120 seconds."
     )
+
+
+def test_a_device_that_does_nothing_fails_its_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Context(driver="software") as context:
+        device = context.devices[0]
+    with monkeypatch.context() as patched:
+        patched.setattr(Queue, "fill", lambda *_: None)
+        assert driver_report.problem_of_trial("v2", device) == (
+            "A copy was complete, but the bytes are wrong."
+        )
+    with monkeypatch.context() as patched:
+        patched.setattr(Context, "close", lambda *_: False)
+        assert driver_report.problem_of_trial("v2", device) == (
+            "A copy was not complete within 10 seconds."
+        )
+    assert driver_report.problem_of_trial("v2", device) is None
+
+
+def test_who_looks_is_asked_for_nothing_that_a_program_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, str]] = []
+
+    def run(command: list[str], env: dict[str, str], **_: object) -> object:
+        asked.append(env)
+        return subprocess.CompletedProcess(command, 1, "", "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    for name in WATCHING:
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("ZE_AFFINITY_MASK", "0")
+    assert driver_report.examine_driver("system").error == "Crash"
+    (environment,) = asked
+    assert environment["ZE_AFFINITY_MASK"] == "0"
+    assert not WATCHING & environment.keys()
 
 
 def test_the_machine_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
