@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.threads import InThread
 from urasync_l0.result import (
     DeviceLostError,
     DriverNotFoundError,
@@ -145,6 +146,31 @@ def test_planned_calls_fail(bench: Bench) -> None:
         controls.fail("zeNothing", 1, DEVICE_LOST)
     with pytest.raises(InvalidValueError, match="out of range"):
         controls.fail("zeMemFree", 0, DEVICE_LOST)
+
+
+def test_a_planned_call_is_slow(bench: Bench) -> None:
+    controls = bench.controls
+    assert not controls.wait_slow(0)
+    controls.slow_down("zeContextGetStatus", 2)
+    context.get_status(bench.context)
+    assert not controls.wait_slow(0)
+    thread = InThread(lambda: context.get_status(bench.context))
+    assert controls.wait_slow(TIMEOUT_NS)
+    context.get_status(bench.context)  # others are as quick as ever
+    assert controls.wait_slow(0)
+    assert thread.is_alive()
+    controls.hurry()
+    thread.result()
+    assert not controls.wait_slow(0)
+    controls.slow_down("zeContextGetStatus", 1, 1_000_000)
+    context.get_status(bench.context)  # for no longer than that
+    controls.slow_down("zeContextGetStatus", 1)
+    controls.hurry()
+    context.get_status(bench.context)
+    with pytest.raises(InvalidValueError, match="no entry 'zeNothing'"):
+        controls.slow_down("zeNothing", 1)
+    with pytest.raises(InvalidValueError, match="out of range"):
+        controls.slow_down("zeMemFree", 0)
 
 
 def test_device_memory_has_a_limit(bench: Bench) -> None:

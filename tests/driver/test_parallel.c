@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "bench.h"
@@ -317,6 +318,40 @@ void failures_are_delivered_exactly(void) {
     }
     CHECK_EQUAL(total, 77);
     CHECK_EQUAL(urasync_calls("zeContextGetStatus"), THREADS * 2000);
+}
+
+// One call is slow, whichever thread makes it; those of the others are not.
+static void *query_and_count(void *argument) {
+    for (int i = 0; i < 200; ++i) {
+        SUCCESS(ze.zeContextGetStatus(context));
+    }
+    atomic_fetch_add((_Atomic uint32_t *)argument, 1);
+    return NULL;
+}
+
+void one_call_is_slow(void) {
+    _Atomic uint32_t ended = 0;
+    pthread_t threads[THREADS];
+    CHECK_EQUAL(urasync_slow_call("zeContextGetStatus", 100, UINT64_MAX), 0);
+    CHECK_EQUAL(urasync_slow_call_wait_reached(0), URASYNC_CONTROL_TIMED_OUT);
+    for (size_t i = 0; i < THREADS; ++i) {
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, query_and_count, &ended), 0);
+    }
+    CHECK_EQUAL(urasync_slow_call_wait_reached(SECONDS_10), 0);
+    const uint64_t before = now_ns();
+    while (atomic_load(&ended) < THREADS - 1 && now_ns() - before < SECONDS_10) {
+        sched_yield();
+    }
+    CHECK_EQUAL(atomic_load(&ended), THREADS - 1);
+    CHECK_EQUAL(urasync_slow_call_wait_reached(0), 0);
+    urasync_slow_call_end();
+    for (size_t i = 0; i < THREADS; ++i) {
+        pthread_join(threads[i], NULL);
+    }
+    CHECK_EQUAL(atomic_load(&ended), THREADS);
+    CHECK_EQUAL(urasync_slow_call_wait_reached(0), URASYNC_CONTROL_TIMED_OUT);
+    CHECK_EQUAL(urasync_slow_call("zeNothing", 1, 1), URASYNC_CONTROL_UNKNOWN_ENTRY);
+    CHECK_EQUAL(urasync_slow_call("zeMemFree", 0, 1), URASYNC_CONTROL_OUT_OF_RANGE);
 }
 
 // One list, many threads that wait for it and for its events.

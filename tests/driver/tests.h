@@ -186,6 +186,7 @@ TEST(threads_allocate_and_ask_at_once)
 TEST(threads_map_and_unmap_at_once)
 TEST(controls_may_steer_while_lists_run)
 TEST(failures_are_delivered_exactly)
+TEST(one_call_is_slow)
 TEST(many_threads_wait_for_one_list)
 
 // clang-format on

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Test controls of the software driver: gates, planned failures, limits, counts, live objects.
+"""Test controls of the software driver: gates, failures, slow calls, limits, counts, live objects.
 
 They act on the driver instance that the loader has loaded into this process, past the loader.
 Handles are integers, as the application sees them with one driver. Sizes are bytes, times are
@@ -263,6 +263,28 @@ class Controls:
     def failures_delivered(self) -> int:
         """Number of calls that were made to fail so far."""
         return int(self._library.urasync_failures_delivered())
+
+    # Slow calls
+
+    def slow_down(self, entry: str, nth: int, most_ns: int = INFINITE_NS) -> None:
+        """Let the ``nth`` call of an entry, 1 is the next, wait before it does anything.
+
+        It goes on with `hurry`, or after ``most_ns`` nanoseconds. There is one plan at a time.
+
+        Raises
+        ------
+        InvalidValueError
+            If the driver has no such entry, or ``nth`` is 0.
+        """
+        self._call("urasync_slow_call", entry.encode(), nth, most_ns)
+
+    def wait_slow(self, timeout_ns: int = INFINITE_NS) -> bool:
+        """Wait until a call waits as `slow_down` says; False when none does in time."""
+        return self._wait("urasync_slow_call_wait_reached", timeout_ns)
+
+    def hurry(self) -> None:
+        """Undo `slow_down`: calls that wait go on."""
+        self._library.urasync_slow_call_end()
 
     # Devices
 

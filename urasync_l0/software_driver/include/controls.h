@@ -86,6 +86,18 @@ void urasync_clear_failures(void);
 // Number of calls that a plan made fail since the driver was loaded.
 uint64_t urasync_failures_delivered(void);
 
+// --- Slow calls ---------------------------------------------------------------------------------
+
+// The `nth` (1 is the next) call from now of the entry waits until urasync_slow_call_end, but at
+// most `most_ns`, before it does its work, or fails as planned. There is one plan at a time.
+int32_t urasync_slow_call(const char *entry, uint64_t nth, uint64_t most_ns);
+
+// Waits until a call waits so; URASYNC_CONTROL_TIMED_OUT after `timeout_ns` without one.
+int32_t urasync_slow_call_wait_reached(uint64_t timeout_ns);
+
+// Forgets the plan, and lets the calls that wait go on.
+void urasync_slow_call_end(void);
+
 // --- Devices -----------------------------------------------------------------------------------
 
 uint32_t urasync_device_count(void); // root devices and sub-devices

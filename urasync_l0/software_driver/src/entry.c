@@ -39,6 +39,9 @@ entry_t entry_find(const char *name) {
 
 ze_result_t entry_special(entry_t entry) {
     const uint32_t special = atomic_load(&entry_states[entry].special);
+    if ((special & ENTRY_MAY_BE_SLOW) != 0) {
+        slow_call_wait(entry);
+    }
     if ((special & ENTRY_MAY_FAIL) != 0) {
         const ze_result_t planned = failure_of_call(entry);
         if (planned != ZE_RESULT_SUCCESS) {

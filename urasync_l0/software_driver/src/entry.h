@@ -23,7 +23,7 @@ typedef enum entry {
 #undef ENTRY_NUMBER
 
 // Why an entry may do something else than its work.
-enum { ENTRY_HIDDEN = 1, ENTRY_MAY_FAIL = 2 };
+enum { ENTRY_HIDDEN = 1, ENTRY_MAY_FAIL = 2, ENTRY_MAY_BE_SLOW = 4 };
 
 typedef struct entry_state {
     _Atomic uint64_t calls;
@@ -35,12 +35,15 @@ extern entry_state_t entry_states[ENTRY_COUNT];
 const char *entry_name(entry_t entry);
 bool entry_is_implemented(entry_t entry);
 entry_t entry_find(const char *name); // ENTRY_NONE when there is none
-// The slow path of ENTER: hidden, or perhaps planned to fail.
+// The long way of ENTER: hidden, or perhaps planned to be slow or to fail.
 ze_result_t entry_special(entry_t entry);
 ze_result_t entry_not_implemented(entry_t entry);
 
 // failure.c: the planned result of this call; SUCCESS when none applies.
 ze_result_t failure_of_call(entry_t entry);
+
+// slow_call.c: takes the time that was planned for this call, if any was.
+void slow_call_wait(entry_t entry);
 
 static inline ze_result_t entry_begin(entry_t entry) {
     entry_state_t *state = &entry_states[entry];
