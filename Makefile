@@ -114,6 +114,8 @@ $(UR_LOADER)/lib/libur_loader.so: | $(VENV_PYTHON)
 	$(PYTHON) -m venv $(UR_LOADER)
 	$(UR_LOADER)/bin/python -m pip install --quiet intel-cmplr-lib-ur intel-cmplr-lib-rt
 
+# Kernels as well, with the OpenCL runtime that `make test-kernels` has fetched, if it has.
+test-ur-loader: export URASYNC_L0_OPENCL ?= $(wildcard $(abspath $(KERNELS)/lib/libintelocl.so))
 test-ur-loader: $(BUILT) $(DEVELOPMENT) $(UR_LOADER)/lib/libur_loader.so
 	URASYNC_L0_UR_LOADER=$(abspath $(UR_LOADER)/lib/libur_loader.so) \
 		$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS) tests/ur_library

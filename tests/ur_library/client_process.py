@@ -9,11 +9,41 @@ from pathlib import Path
 import ur_library_build
 import urasync_l0.ur_library
 import ze_build
+from tests.helpers.spirv import fill_program, special_program, whole_program
 
 ADAPTERS = ("legacy", "v2")
 
 # Settings of the surrounding run must not reach the client.
 FOREIGN = ("URASYNC_L0_", "UR_", "ZE_", "PYTHON", "VIRTUAL_ENV")
+
+# Those that a program of its own goes through with nothing but the libraries.
+SCENARIOS = (
+    "tables",
+    "information",
+    "native_handles",
+    "memory",
+    "rows",
+    "buffers",
+    "pools",
+    "events",
+    "callbacks",
+    "peers",
+    "programs",
+    "wrong_arguments",
+    "stale_handles",
+    "table_in_handles",
+    "last_error",
+    "logger",
+    "threads",
+    "first_calls",
+    "fork_after_use",
+    "no_release",
+    "exit_during_calls",
+    "exit_in_callback",
+)
+
+NO_COMPILER = "the driver has no compiler\n"
+OPENCL = {name: text for name, text in os.environ.items() if name == "URASYNC_L0_OPENCL"}
 
 SOURCES = Path(__file__).with_name("client")
 LIBRARY = Path(urasync_l0.ur_library.__file__).parent
@@ -47,6 +77,21 @@ def client_settings(**environment: str) -> dict[str, str]:
     """The environment of a client on the software driver, with more settings."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
     return inherited | {"URASYNC_L0_DRIVER": "software"} | environment
+
+
+def scenario_settings(scenario: str, folder: Path) -> dict[str, str]:
+    """What a scenario needs beside the libraries; programs are written to a folder."""
+    if scenario == "peers":
+        return {"URASYNC_L0_SOFTWARE_DEVICES": "2"}
+    made = {"PROGRAM": whole_program, "CONSTANTS": special_program}
+    if scenario == "programs":
+        made["PROGRAM"] = fill_program
+    elif scenario != "kernels":
+        return {}
+    files = {name: folder / f"{name}.spv" for name in made}
+    for name, file in files.items():
+        file.write_bytes(made[name]())
+    return OPENCL | {name: str(file) for name, file in files.items()}
 
 
 def run_client(

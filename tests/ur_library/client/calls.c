@@ -87,6 +87,9 @@ void information(void) {
     CHECK(handle == bench.device);
     OK(UR(urQueueFlush)(bench.queue));
     OK(UR(urQueueFinish)(bench.queue));
+    bool captures = true;
+    OK(UR(urQueueIsGraphCaptureEnabledExp)(bench.queue, &captures));
+    CHECK(!captures);
     ur_bool_t is_empty = 0;
     OK(UR(urQueueGetInfo)(bench.queue, QUEUE_INFO_EMPTY, sizeof(is_empty), &is_empty, NULL));
     CHECK(is_empty == 1);
@@ -160,33 +163,59 @@ static void use(struct bench *bench, void *mem) {
         CHECK(seen[i] == 4 - i % 4);
 }
 
-void memory(void) {
-    struct bench bench = begin();
+static void all_kinds(struct bench *bench) {
     void *mem[3] = {0};
     const uint32_t kinds[3] = {USM_TYPE_DEVICE, USM_TYPE_SHARED, USM_TYPE_HOST};
-    OK(UR(urEnqueueUSMDeviceAllocExp)(bench.queue, NULL, SIZE, NULL, 0, NULL, &mem[0], NULL));
-    OK(UR(urEnqueueUSMSharedAllocExp)(bench.queue, NULL, SIZE, NULL, 0, NULL, &mem[1], NULL));
-    OK(UR(urEnqueueUSMHostAllocExp)(bench.queue, NULL, SIZE, NULL, 0, NULL, &mem[2], NULL));
+    OK(UR(urEnqueueUSMDeviceAllocExp)(bench->queue, NULL, SIZE, NULL, 0, NULL, &mem[0], NULL));
+    OK(UR(urEnqueueUSMSharedAllocExp)(bench->queue, NULL, SIZE, NULL, 0, NULL, &mem[1], NULL));
+    OK(UR(urEnqueueUSMHostAllocExp)(bench->queue, NULL, SIZE, NULL, 0, NULL, &mem[2], NULL));
     for (int i = 0; i < 3; i++) {
-        check_kind(&bench, mem[i], kinds[i]);
-        use(&bench, mem[i]);
-        OK(UR(urEnqueueUSMFreeExp)(bench.queue, NULL, mem[i], 0, NULL, NULL));
+        check_kind(bench, mem[i], kinds[i]);
+        use(bench, mem[i]);
+        OK(UR(urEnqueueUSMFreeExp)(bench->queue, NULL, mem[i], 0, NULL, NULL));
     }
     const ur_usm_device_desc_t hints = {STYPE_USM_DEVICE_DESC, NULL, 0};
     const ur_usm_desc_t aligned = {STYPE_USM_DESC, &hints, 0, 4096};
-    OK(UR(urUSMDeviceAlloc)(bench.context, bench.device, &aligned, NULL, SIZE, &mem[0]));
+    OK(UR(urUSMDeviceAlloc)(bench->context, bench->device, &aligned, NULL, SIZE, &mem[0]));
     CHECK((uintptr_t)mem[0] % 4096 == 0);
-    OK(UR(urUSMSharedAlloc)(bench.context, bench.device, NULL, NULL, SIZE, &mem[1]));
-    OK(UR(urUSMHostAlloc)(bench.context, NULL, NULL, SIZE, &mem[2]));
+    OK(UR(urUSMSharedAlloc)(bench->context, bench->device, NULL, NULL, SIZE, &mem[1]));
+    OK(UR(urUSMHostAlloc)(bench->context, NULL, NULL, SIZE, &mem[2]));
     for (int i = 0; i < 3; i++) {
-        check_kind(&bench, mem[i], kinds[i]);
-        use(&bench, mem[i]);
-        OK(UR(urUSMFree)(bench.context, mem[i]));
+        check_kind(bench, mem[i], kinds[i]);
+        use(bench, mem[i]);
+        OK(UR(urUSMFree)(bench->context, mem[i]));
     }
     uint32_t type = 99;
-    info(bench.context, &bench, USM_ALLOC_INFO_TYPE, sizeof(type), &type);
+    info(bench->context, &type, USM_ALLOC_INFO_TYPE, sizeof(type), &type);
     CHECK(type == USM_TYPE_UNKNOWN);
+}
+
+void memory(void) {
+    struct bench bench = begin();
+    all_kinds(&bench);
     end(&bench);
+}
+
+/* As many adapters as the variable says, all in use at the same time, by one loader. */
+void each_adapter(void) {
+    enum { MOST = 4 };
+    ur_adapter_handle_t adapters[MOST] = {0};
+    struct bench benches[MOST];
+    uint32_t count = 0;
+    OK(UR(urAdapterGet)(0, NULL, &count));
+    CHECK(count == (uint32_t)atoi(getenv("ADAPTERS")) && count <= MOST);
+    OK(UR(urAdapterGet)(count, adapters, NULL));
+    for (uint32_t i = 0; i < count; i++)
+        benches[i] = begin_on(adapters[i]);
+    for (uint32_t i = 0; i < 2 * count; i++)
+        all_kinds(&benches[i % count]);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t version = 0;
+        OK(UR(urAdapterGetInfo)(adapters[i], ADAPTER_INFO_VERSION, sizeof(version), &version,
+                                NULL));
+        printf("version %u\n", version);
+        end(&benches[i]);
+    }
 }
 
 static size_t pool_number(ur_usm_pool_handle_t pool, uint32_t name) {
@@ -313,56 +342,35 @@ void callbacks(void) {
     CHECK(atomic_load(&calls) == 101);
 }
 
-/* Run the kernel fill(pointer, 32-bit value) of the program in the file that PROGRAM names. */
-void programs(void) {
-    static unsigned char content[65536];
+/* Two devices; the second one's memory is copied by a queue of the first. */
+void peers(void) {
     struct bench bench = begin();
-    ur_program_handle_t program = NULL;
-    ur_kernel_handle_t kernel = NULL;
-    ur_event_handle_t event = NULL;
-    void *mem = NULL, *handle = NULL;
-    size_t number = 0;
-    uint32_t status = 99;
-    const char *path = getenv("PROGRAM");
-    CHECK(path != NULL);
-    FILE *file = fopen(path, "rb");
-    CHECK(file != NULL);
-    const size_t length = fread(content, 1, sizeof(content), file);
-    fclose(file);
-    OK(UR(urProgramCreateWithIL)(bench.context, content, length, NULL, &program));
-    OK(UR(urProgramRetain)(program));
-    OK(UR(urProgramRelease)(program));
-    GIVES(INVALID_PROGRAM, UR(urKernelCreate)(program, "fill", &kernel));
-    ur_result_t built = UR(urProgramBuild)(bench.context, program, NULL);
-    if (built == COMPILER_NOT_AVAILABLE) {
-        puts("the driver has no compiler");
-        OK(UR(urProgramRelease)(program));
-        end(&bench);
-        return;
-    }
-    OK(built);
-    OK(UR(urProgramGetBuildInfo)(program, bench.device, 0, sizeof(status), &status, NULL));
-    CHECK(status == 2);
-    OK(UR(urProgramGetInfo)(program, 1, sizeof(handle), &handle, NULL));
-    CHECK(handle == bench.context);
-    OK(UR(urKernelCreate)(program, "fill", &kernel));
-    OK(UR(urKernelRetain)(kernel));
-    OK(UR(urKernelRelease)(kernel));
-    OK(UR(urKernelGetInfo)(kernel, 1, sizeof(number), &number, NULL));
-    CHECK(number == 2);
-    OK(UR(urEnqueueUSMDeviceAllocExp)(bench.queue, NULL, 256, NULL, 0, NULL, &mem, &event));
-    const uint32_t value = 7;
-    const ur_exp_kernel_arg_properties_t arguments[2] = {
-        {STYPE_EXP_KERNEL_ARG_PROPERTIES, NULL, 1, 0, sizeof(mem), {mem, 0}},
-        {STYPE_EXP_KERNEL_ARG_PROPERTIES, NULL, 0, 1, sizeof(value), {&value, 0}},
-    };
-    const size_t items = 64, group = 1;
-    OK(UR(urEnqueueKernelLaunchWithArgsExp)(bench.queue, kernel, 1, NULL, &items, &group, 2,
-                                            arguments, NULL, 1, &event, NULL));
-    OK(UR(urEventRelease)(event));
-    OK(UR(urKernelRelease)(kernel)); /* the launch may be under way */
-    OK(UR(urProgramRelease)(program));
-    OK(UR(urEnqueueUSMFreeExp)(bench.queue, NULL, mem, 0, NULL, NULL));
-    OK(UR(urQueueFinish)(bench.queue));
+    ur_device_handle_t devices[2] = {0};
+    ur_context_handle_t context = NULL;
+    ur_queue_handle_t queue = NULL;
+    uint32_t count = 0, can = 0;
+    size_t size = 0;
+    void *mem = NULL;
+    OK(UR(urDeviceGet)(bench.platform, DEVICE_TYPE_ALL, 2, devices, &count));
+    CHECK(count == 2 && devices[0] == bench.device);
+    OK(UR(urUsmP2PPeerAccessGetInfoExp)(devices[0], devices[1], PEER_ACCESS_SUPPORT, sizeof(can),
+                                        &can, &size));
+    CHECK(can == 1 && size == sizeof(can));
+    OK(UR(urUsmP2PEnablePeerAccessExp)(devices[0], devices[1]));
+    GIVES(INVALID_OPERATION, UR(urUsmP2PEnablePeerAccessExp)(devices[0], devices[1]));
+    OK(UR(urContextCreate)(2, devices, NULL, &context));
+    OK(UR(urQueueCreate)(context, devices[0], NULL, &queue));
+    OK(UR(urUSMDeviceAlloc)(context, devices[1], NULL, NULL, SIZE, &mem));
+    unsigned char seen[SIZE];
+    const unsigned char pattern = 9;
+    OK(UR(urEnqueueUSMFill)(queue, mem, 1, &pattern, SIZE, 0, NULL, NULL));
+    OK(UR(urEnqueueUSMMemcpy)(queue, true, seen, mem, SIZE, 0, NULL, NULL));
+    CHECK(seen[0] == 9 && seen[SIZE - 1] == 9);
+    OK(UR(urUSMFree)(context, mem));
+    OK(UR(urQueueRelease)(queue));
+    OK(UR(urContextRelease)(context));
+    OK(UR(urUsmP2PDisablePeerAccessExp)(devices[0], devices[1]));
+    OK(UR(urDeviceRelease)(devices[0]));
+    OK(UR(urDeviceRelease)(devices[1]));
     end(&bench);
 }

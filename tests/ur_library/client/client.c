@@ -47,11 +47,17 @@ void *function(const char *name) {
 }
 
 struct bench begin(void) {
-    struct bench bench = {0};
     uint32_t count = 0;
+    ur_adapter_handle_t adapter = NULL;
     OK(UR(urAdapterGet)(0, NULL, &count));
     CHECK(count == 1);
-    OK(UR(urAdapterGet)(1, &bench.adapter, NULL));
+    OK(UR(urAdapterGet)(1, &adapter, NULL));
+    return begin_on(adapter);
+}
+
+struct bench begin_on(ur_adapter_handle_t adapter) {
+    struct bench bench = {.adapter = adapter};
+    uint32_t count = 0;
     OK(UR(urPlatformGet)(bench.adapter, 1, &bench.platform, &count));
     CHECK(count == 1);
     OK(UR(urDeviceGet)(bench.platform, DEVICE_TYPE_ALL, 1, &bench.device, &count));
@@ -76,12 +82,14 @@ static const struct {
     {"information", information},
     {"native_handles", native_handles},
     {"memory", memory},
+    {"each_adapter", each_adapter},
     {"rows", rows},
     {"buffers", buffers},
     {"pools", pools},
     {"usual_calls", usual_calls},
     {"events", events},
     {"callbacks", callbacks},
+    {"peers", peers},
     {"programs", programs},
     {"kernels", kernels},
     {"wrong_arguments", wrong_arguments},

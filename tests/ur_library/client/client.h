@@ -39,6 +39,13 @@ enum {
     PROFILING_INFO_END = 3,
     COMMAND_USM_FILL = 17,
     COMMAND_USM_FILL_2D = 21,
+    PROGRAM_INFO_CONTEXT = 1,
+    PROGRAM_BUILD_INFO_STATUS = 0,
+    KERNEL_INFO_NUM_ARGS = 1,
+    KERNEL_GROUP_INFO_WORK_GROUP_SIZE = 1,
+    KERNEL_SUB_GROUP_INFO_MAX_SUB_GROUP_SIZE = 0,
+    KERNEL_EXEC_INFO_USM_INDIRECT_ACCESS = 0,
+    PEER_ACCESS_SUPPORT = 0,
     USM_ALLOC_INFO_TYPE = 0,
     USM_ALLOC_INFO_BASE_PTR = 1,
     USM_ALLOC_INFO_SIZE = 2,
@@ -65,16 +72,19 @@ enum {
     STYPE_USM_POOL_LIMITS_DESC = 11,
     STYPE_QUEUE_PROPERTIES = 14,
     STYPE_CONTEXT_NATIVE_PROPERTIES = 16,
+    STYPE_KERNEL_NATIVE_PROPERTIES = 17,
     STYPE_QUEUE_NATIVE_PROPERTIES = 18,
     STYPE_MEM_NATIVE_PROPERTIES = 19,
     STYPE_EVENT_NATIVE_PROPERTIES = 20,
     STYPE_PLATFORM_NATIVE_PROPERTIES = 21,
     STYPE_DEVICE_NATIVE_PROPERTIES = 22,
+    STYPE_PROGRAM_NATIVE_PROPERTIES = 23,
     STYPE_QUEUE_NATIVE_DESC = 25,
     STYPE_DEVICE_PARTITION_PROPERTIES = 26,
     STYPE_USM_POOL_BUFFER_DESC = 36,
     STYPE_EXP_ENQUEUE_EXT_PROPERTIES = 0x4000,
     STYPE_EXP_KERNEL_ARG_PROPERTIES = 0x5000,
+    INVALID_OPERATION = 1,
     INVALID_QUEUE = 3,
     INVALID_VALUE = 4,
     INVALID_BUFFER_SIZE = 10,
@@ -131,6 +141,7 @@ struct bench {
 };
 
 struct bench begin(void);
+struct bench begin_on(ur_adapter_handle_t adapter);
 void end(struct bench *bench);
 
 /* The loaded libraries: those that the command line names. */
@@ -141,12 +152,14 @@ void tables(void);
 void information(void);
 void native_handles(void);
 void memory(void);
+void each_adapter(void);
 void rows(void);
 void buffers(void);
 void pools(void);
 void usual_calls(void);
 void events(void);
 void callbacks(void);
+void peers(void);
 void programs(void);
 void kernels(void);
 void wrong_arguments(void);
