@@ -10,7 +10,7 @@ from urasync_l0.adapter import register
 from urasync_l0.async_alloc import AsyncAlloc
 from urasync_l0.context import Context
 from urasync_l0.device import Device, distinct_handles
-from urasync_l0.entry_points import EntryPoints
+from urasync_l0.entry_points import Adapter
 from urasync_l0.event import PoolEvents
 from urasync_l0.event_source import EventSource
 from urasync_l0.native_context import NativeContext
@@ -23,7 +23,7 @@ class ImmediateQueue(Queue):
     """A queue of the legacy adapter."""
 
 
-class LegacyAdapter(EntryPoints):
+class LegacyAdapter(Adapter):
     """Queues whose events come from native pools and are reset before they serve again."""
 
     name = "legacy"

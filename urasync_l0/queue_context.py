@@ -39,8 +39,8 @@ from urasync_l0.ze.handles import (
 )
 
 if TYPE_CHECKING:
-    from urasync_l0.adapter import Adapter
     from urasync_l0.context import Context
+    from urasync_l0.entry_points import Adapter
 
 
 class QueueContext(ABC):

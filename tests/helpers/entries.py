@@ -10,8 +10,8 @@ import pytest
 from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.readback import as_copied
 from urasync_l0 import Context, Device, Event, Pool, Queue, UrError, UrResult, UsmType
-from urasync_l0.adapter import Adapter
 from urasync_l0.descriptors import QueueProperties, UsmDesc, UsmPoolDesc
+from urasync_l0.entry_points import Adapter
 from urasync_l0.enums import NO_POOL_FLAGS
 from urasync_l0.out import Out
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from urasync_l0.adapter import Adapter
+from urasync_l0.entry_points import Adapter
 from urasync_l0.out import Out
 from urasync_l0.ur_library.entry_glue import make_functions
 

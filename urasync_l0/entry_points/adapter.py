@@ -14,7 +14,7 @@ from urasync_l0.out import check_list, write_list
 from urasync_l0.result import UrResult
 
 if TYPE_CHECKING:
-    from urasync_l0.adapter import Adapter
+    from urasync_l0.entry_points.base import Adapter
     from urasync_l0.out import Out
 
 _VERSIONS = {"legacy": 1, "v2": 2}
@@ -45,18 +45,18 @@ class AdapterEntryPoints:
         adapters: Out[tuple[Adapter, ...]] | None,
         num_adapters: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """This adapter, as a list of one. Adds a reference when it is given."""
         check_list(num_entries, adapters, num_adapters)
         this: Adapter = self  # type: ignore[assignment]  # completed by the adapters' classes
         for each in write_list(num_entries, adapters, num_adapters, [this]):
             reference_count.hand_out(each)
 
     def urAdapterRetain(self, adapter: Adapter | None) -> None:
-        """See `Adapter`."""
+        """Add a reference."""
         reference_count.retain(handle(adapter, "adapter"))
 
     def urAdapterRelease(self, adapter: Adapter | None) -> None:
-        """See `Adapter`."""
+        """Give a reference back; the adapter itself stays."""
         reference_count.release(handle(adapter, "adapter"))
 
     def urAdapterGetInfo(
@@ -67,14 +67,14 @@ class AdapterEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """An `AdapterInfo`."""
         adapter = handle(adapter, "adapter")
         _INFO.answer(adapter, prop_name, prop_size, prop_value, prop_size_ret)
 
     def urAdapterGetLastError(
         self, adapter: Adapter | None, message: Out[str] | None, error: Out[int] | None
     ) -> None:
-        """See `Adapter`."""
+        """The message and the result of this thread's last failed call through a C entry."""
         handle(adapter, "adapter")
         message = pointer(message, "message")
         error = pointer(error, "error")

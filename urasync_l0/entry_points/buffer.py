@@ -52,7 +52,11 @@ class BufferEntryPoints:
         properties: BufferProperties | None,
         buffer: Out[Buffer] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A buffer of so many bytes, by `MemFlag`.
+
+        Its memory is the device's, or host memory if the flags say so or the context has several
+        devices. If it is to use memory of the host, what is mapped is found there.
+        """
         context = handle(context, "context")
         buffer = pointer(buffer, "buffer")
         _check_flags(mem_flags)
@@ -74,11 +78,12 @@ class BufferEntryPoints:
         )
 
     def urMemRetain(self, mem: Buffer | None) -> None:
-        """See `Adapter`."""
+        """Add a reference."""
         reference_count.retain(live_buffer(handle(mem, "memory object")))
 
     def urMemRelease(self, mem: Buffer | None) -> None:
-        """See `Adapter`."""
+        """Give a reference back. After the last one the memory goes when the queues have done
+        what they were given so far."""
         released = live_buffer(handle(mem, "memory object"))
         reference_count.release(released, released.close)
         close_unused(released.context)
@@ -91,7 +96,7 @@ class BufferEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `MemInfo`."""
         _INFO.answer(handle(mem, "memory object"), prop_name, prop_size, prop_value, prop_size_ret)
 
     def urMemBufferPartition(
@@ -102,7 +107,7 @@ class BufferEntryPoints:
         region: BufferRegion | None,
         part: Out[Buffer] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A buffer over a part of another one, whose memory it keeps."""
         buffer = handle(buffer, "buffer")
         region = pointer(region, "region")
         part = pointer(part, "part")
@@ -118,7 +123,7 @@ class BufferEntryPoints:
     def urMemGetNativeHandle(
         self, mem: Buffer | None, device: Device | None, native_mem: Out[int] | None
     ) -> None:
-        """See `Adapter`."""
+        """The address of the memory, which is the same for all devices."""
         mem = handle(mem, "memory object")
         native_mem = pointer(native_mem, "native_mem")
         live_buffer(mem)
@@ -133,7 +138,7 @@ class BufferEntryPoints:
         properties: NativeHandleProperties | None,
         buffer: Out[Buffer] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A buffer over memory at an address, up to the end of its allocation."""
         context = handle(context, "context")
         buffer = pointer(buffer, "buffer")
         address(native_mem, "native_mem")

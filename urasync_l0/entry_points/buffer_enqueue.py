@@ -24,7 +24,7 @@ from urasync_l0.result import InvalidSizeError
 from urasync_l0.transfer import Copy, operand, plan_fill, transfer_size
 
 if TYPE_CHECKING:
-    from urasync_l0.adapter import EventList, HostMemory, RectOffset, RectRegion
+    from urasync_l0.entry_points.parameters import EventList, HostMemory, RectOffset, RectRegion
     from urasync_l0.out import Out
     from urasync_l0.queue import Queue
     from urasync_l0.recorded_event import Event
@@ -48,7 +48,7 @@ class BufferEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Copy bytes of a buffer to the host."""
         queue, buffer = _live(queue, buffer)
         source = buffer.require(queue, offset, size)
         to = _host(dst, size, "dst", writable=True)
@@ -69,7 +69,7 @@ class BufferEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Copy bytes of the host to a buffer."""
         queue, buffer = _live(queue, buffer)
         to = buffer.require(queue, offset, size)
         source = _host(src, size, "src", writable=False)
@@ -95,7 +95,7 @@ class BufferEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Copy a region of a buffer to the host. A pitch of 0 leaves no gaps."""
         queue, buffer = _live(queue, buffer)
         part = Region(*region)
         source = _rows(queue, buffer, part, buffer_origin, buffer_row_pitch, buffer_slice_pitch)
@@ -122,7 +122,7 @@ class BufferEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Copy a region of the host to a buffer; as `urEnqueueMemBufferReadRect`."""
         queue, buffer = _live(queue, buffer)
         part = Region(*region)
         to = _rows(queue, buffer, part, buffer_origin, buffer_row_pitch, buffer_slice_pitch)
@@ -144,7 +144,7 @@ class BufferEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Copy bytes between buffers, or places of one that do not overlap."""
         queue, buffer_src = _live(queue, buffer_src)
         queue, buffer_dst = _live(queue, buffer_dst)
         source = buffer_src.require(queue, src_offset, size)
@@ -170,7 +170,7 @@ class BufferEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Copy a region between buffers; as `urEnqueueMemBufferReadRect`."""
         queue, buffer_src = _live(queue, buffer_src)
         queue, buffer_dst = _live(queue, buffer_dst)
         part = Region(*region)
@@ -193,7 +193,7 @@ class BufferEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Repeat a pattern over a part of a buffer."""
         handle(queue, "queue")
         handle(buffer, "buffer")
         pattern = pointer(pattern, "pattern")
@@ -224,7 +224,8 @@ class BufferEnqueueEntryPoints:
         event: Out[Event] | None,
         ret_map: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Give the host a part of a buffer, by `MapFlag`, at an address that it may use when the
+        command is complete."""
         handle(queue, "queue")
         handle(buffer, "buffer")
         ret_map = pointer(ret_map, "ret_map")
@@ -254,7 +255,7 @@ class BufferEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Take a mapped part back, with what the host wrote to it."""
         handle(queue, "queue")
         handle(mem, "memory object")
         address(mapped_ptr, "mapped_ptr")

@@ -17,9 +17,9 @@ from urasync_l0.result import InvalidSizeError
 from urasync_l0.ze.handles import context_from, handle_value
 
 if TYPE_CHECKING:
-    from urasync_l0.adapter import Adapter
     from urasync_l0.descriptors import ContextProperties, NativeHandleProperties
     from urasync_l0.device import Device
+    from urasync_l0.entry_points.base import Adapter
     from urasync_l0.out import Out
 
 _INFO: InfoTable[Context] = InfoTable(
@@ -50,7 +50,7 @@ class ContextEntryPoints:
         properties: ContextProperties | None,
         context: Out[Context] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A context on devices of one platform."""
         devices = pointer(devices, "devices")
         context = pointer(context, "context")
         chosen = _devices(device_count, devices)
@@ -61,11 +61,12 @@ class ContextEntryPoints:
         context.value = Context(self.name, devices=chosen)
 
     def urContextRetain(self, context: Context | None) -> None:
-        """See `Adapter`."""
+        """Add a reference."""
         reference_count.retain(live_context(handle(context, "context")))
 
     def urContextRelease(self, context: Context | None) -> None:
-        """See `Adapter`."""
+        """Give a reference back. After the last one the handle is dead, and the context is closed
+        as soon as no queue, pool, event or allocation of it is left."""
         released = handle(context, "context")
         # One that the driver did not let go is closed by now, and can be released again.
         if released.native.is_released or not released.is_closed:
@@ -80,14 +81,14 @@ class ContextEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `ContextInfo`."""
         context = handle(context, "context")
         _INFO.answer(context, prop_name, prop_size, prop_value, prop_size_ret)
 
     def urContextGetNativeHandle(
         self, context: Context | None, native_context: Out[int] | None
     ) -> None:
-        """See `Adapter`."""
+        """The ``ze_context_handle_t``."""
         context = handle(context, "context")
         native_context = pointer(native_context, "native_context")
         native_context.value = handle_value(live_context(context).native.handle)
@@ -101,7 +102,11 @@ class ContextEntryPoints:
         properties: NativeHandleProperties | None,
         context: Out[Context] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A context over a ``ze_context_handle_t``; without devices, on all of the platform.
+
+        One that contexts of ours own is destroyed with the last of them, whether owned or not. What
+        is no such handle cannot be told from one.
+        """
         handle(native_context or None, "native context")
         handle(adapter, "adapter")
         context = pointer(context, "context")
@@ -116,7 +121,10 @@ class ContextEntryPoints:
     def urContextSetExtendedDeleter(
         self, context: Context | None, deleter: Callable[[Any], object] | None, user_data: Any
     ) -> None:
-        """See `Adapter`."""
+        """Have a function called, with the data, when the context's last reference is released.
+
+        What it raises goes to ``threading.excepthook``, and the release succeeds.
+        """
         context = handle(context, "context")
         deleter = pointer(deleter, "deleter")
         live_context(context)

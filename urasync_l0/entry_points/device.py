@@ -21,13 +21,13 @@ from urasync_l0.result import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from urasync_l0.adapter import Adapter
     from urasync_l0.descriptors import (
         DevicePartitionProperties,
         DevicePartitionProperty,
         NativeHandleProperties,
     )
     from urasync_l0.device import Device
+    from urasync_l0.entry_points.base import Adapter
     from urasync_l0.out import Out
     from urasync_l0.platform import Platform
 
@@ -51,7 +51,7 @@ class DeviceEntryPoints:
         devices: Out[tuple[Device, ...]] | None,
         num_devices: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """The root devices of a `DeviceType`. Adds a reference to each that is given."""
         platform = handle(platform, "platform")
         check_list(num_entries, devices, num_devices)
         found = _of_type(platform.devices, device_type)
@@ -66,16 +66,16 @@ class DeviceEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `DeviceInfo`."""
         device = handle(device, "device")
         DEVICE_INFO.answer(device, prop_name, prop_size, prop_value, prop_size_ret)
 
     def urDeviceRetain(self, device: Device | None) -> None:
-        """See `Adapter`."""
+        """Add a reference."""
         reference_count.retain(handle(device, "device"))
 
     def urDeviceRelease(self, device: Device | None) -> None:
-        """See `Adapter`."""
+        """Give a reference back; the device itself stays."""
         reference_count.release(handle(device, "device"))
 
     def urDevicePartition(
@@ -86,7 +86,7 @@ class DeviceEntryPoints:
         sub_devices: Out[tuple[Device, ...]] | None,
         num_devices_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """The sub-devices that a device is divided into."""
         device = handle(device, "device")
         wanted = pointer(pointer(properties, "properties").properties, "properties.properties")
         check_list(num_devices, sub_devices, num_devices_ret)
@@ -101,7 +101,7 @@ class DeviceEntryPoints:
         num_binaries: int,
         selected_binary: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Which of several programs suits the device, by the names of their targets: SPIR-V."""
         device = handle(device, "device")
         targets = pointer(binaries, "binaries")
         selected_binary = pointer(selected_binary, "selected_binary")
@@ -119,7 +119,7 @@ class DeviceEntryPoints:
     def urDeviceGetNativeHandle(
         self, device: Device | None, native_device: Out[int] | None
     ) -> None:
-        """See `Adapter`."""
+        """The ``ze_device_handle_t``."""
         device = handle(device, "device")
         pointer(native_device, "native_device").value = device.native_value
 
@@ -130,7 +130,7 @@ class DeviceEntryPoints:
         properties: NativeHandleProperties | None,
         device: Out[Device] | None,
     ) -> None:
-        """See `Adapter`."""
+        """The device of a ``ze_device_handle_t``, which may be a sub-device."""
         handle(adapter, "adapter")
         device = pointer(device, "device")
         for platform in platforms():
@@ -147,7 +147,7 @@ class DeviceEntryPoints:
         device_timestamp: Out[int] | None,
         host_timestamp: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """The device's and the host's time at one moment, in nanoseconds."""
         device = handle(device, "device")
         host, ticks = device.clock.read()
         if device_timestamp is not None:

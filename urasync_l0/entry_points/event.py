@@ -30,9 +30,9 @@ from urasync_l0.ze.handles import handle_value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from urasync_l0.adapter import EventList
     from urasync_l0.context import Context
     from urasync_l0.descriptors import EnqueueExtProperties, NativeHandleProperties
+    from urasync_l0.entry_points.parameters import EventList
     from urasync_l0.out import Out
     from urasync_l0.queue import Queue
     from urasync_l0.recorded_event import Event
@@ -71,7 +71,7 @@ class EventEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """An `EventInfo`."""
         _INFO.answer(handle(event, "event"), prop_name, prop_size, prop_value, prop_size_ret)
 
     def urEventGetProfilingInfo(
@@ -82,7 +82,7 @@ class EventEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `ProfilingInfo`, in nanoseconds."""
         event = handle(event, "event")
         if prop_value is None and prop_size_ret is None:
             # Who wants no answer asks whether there is one.
@@ -90,7 +90,7 @@ class EventEntryPoints:
         _PROFILING.answer(event, prop_name, prop_size, prop_value, prop_size_ret)
 
     def urEventWait(self, num_events: int, event_wait_list: EventList) -> None:
-        """See `Adapter`."""
+        """Block until all are complete, of whichever contexts."""
         listed = pointer(event_wait_list, "event_wait_list")
         if not num_events or num_events != len(listed):
             raise InvalidValueError(
@@ -105,17 +105,17 @@ class EventEntryPoints:
             event.wait()
 
     def urEventRetain(self, event: Event | None) -> None:
-        """See `Adapter`."""
+        """Add a reference."""
         reference_count.retain(live_event(handle(event, "event")))
 
     def urEventRelease(self, event: Event | None) -> None:
-        """See `Adapter`."""
+        """Give a reference back. After the last one the event is released; calls no driver."""
         released = live_event(handle(event, "event"))
         reference_count.release(released, released.release)
         close_unused(released.context)
 
     def urEventGetNativeHandle(self, event: Event | None, native_event: Out[int] | None) -> None:
-        """See `Adapter`."""
+        """The ``ze_event_handle_t``."""
         event = handle(event, "event")
         native_event = pointer(native_event, "native_event")
         native_event.value = handle_value(live_event(event).handle)
@@ -127,7 +127,10 @@ class EventEntryPoints:
         properties: NativeHandleProperties | None,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """An event over a ``ze_event_handle_t``; over one of ours, a second event for its command.
+
+        What is no such handle cannot be told from one.
+        """
         context = handle(context, "context")
         event = pointer(event, "event")
         event.value = live_context(context).create_event_with_native_handle(
@@ -142,7 +145,7 @@ class EventEntryPoints:
         notify: Callable[[Event, int, Any], object] | None,
         user_data: Any,
     ) -> None:
-        """See `Adapter`."""
+        """Have a function called, with the event, the state and the data, at an `ExecutionInfo`."""
         event = handle(event, "event")
         notify = pointer(notify, "notify")
         try:
@@ -162,7 +165,7 @@ class EventEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Wait for events, or for everything enqueued so far."""
         queue = live_queue(handle(queue, "queue"))
         waits = wait_list(num_events_in_wait_list, event_wait_list)
         write_event(event, queue.wait(waits, event is not None))
@@ -174,7 +177,7 @@ class EventEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """The same, and everything enqueued later comes after it."""
         queue = live_queue(handle(queue, "queue"))
         waits = wait_list(num_events_in_wait_list, event_wait_list)
         write_event(event, queue.barrier(waits, event is not None))
@@ -187,7 +190,7 @@ class EventEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """The same with hints for the command."""
         handle(queue, "queue")
         if properties is not None:
             known = EnqueueExtFlag.LOW_POWER_EVENTS_SUPPORT
@@ -202,7 +205,7 @@ class EventEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """An event with the device's time at its place in the queue."""
         queue = handle(queue, "queue")
         event = pointer(event, "event")
         live_queue(queue)

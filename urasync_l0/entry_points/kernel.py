@@ -39,7 +39,6 @@ from urasync_l0.result import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from urasync_l0.adapter import EventList
     from urasync_l0.context import Context
     from urasync_l0.descriptors import (
         KernelArg,
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
         NativeHandleProperties,
     )
     from urasync_l0.device import Device
+    from urasync_l0.entry_points.parameters import EventList
     from urasync_l0.out import Out
     from urasync_l0.queue import Queue
     from urasync_l0.recorded_event import Event
@@ -123,7 +123,7 @@ class KernelEntryPoints:
     def urKernelCreate(
         self, program: Program | None, kernel_name: str | None, kernel: Out[Kernel] | None
     ) -> None:
-        """See `Adapter`."""
+        """A kernel of a program that is built."""
         program = handle(program, "program")
         name = pointer(kernel_name, "kernel_name")
         kernel = pointer(kernel, "kernel")
@@ -137,7 +137,7 @@ class KernelEntryPoints:
         properties: NativeHandleProperties | None,
         kernel: Out[Kernel] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A kernel over one of Level Zero, which belongs to the program's module."""
         handle(native_kernel or None, "native kernel")
         context = handle(context, "context")
         program = handle(program, "program")
@@ -150,17 +150,17 @@ class KernelEntryPoints:
     def urKernelGetNativeHandle(
         self, kernel: Kernel | None, native_kernel: Out[int] | None
     ) -> None:
-        """See `Adapter`."""
+        """The kernel of Level Zero, for the context's first device."""
         kernel = handle(kernel, "kernel")
         native_kernel = pointer(native_kernel, "native_kernel")
         native_kernel.value = _live_kernel(kernel).native_handle
 
     def urKernelRetain(self, kernel: Kernel | None) -> None:
-        """See `Adapter`."""
+        """Add a reference."""
         reference_count.retain(_live_kernel(handle(kernel, "kernel")))
 
     def urKernelRelease(self, kernel: Kernel | None) -> None:
-        """See `Adapter`."""
+        """Give a reference back. After the last one the kernel is closed; launches go on."""
         released = _live_kernel(handle(kernel, "kernel"))
         reference_count.release(released, released.close)
         close_unused(released.program.context)
@@ -173,7 +173,7 @@ class KernelEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `KernelInfo`."""
         _KERNEL_INFO.answer(
             handle(kernel, "kernel"), prop_name, prop_size, prop_value, prop_size_ret
         )
@@ -187,7 +187,7 @@ class KernelEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `KernelGroupInfo`."""
         asked = _on_device(kernel, device)
         _GROUP_INFO.answer(asked, prop_name, prop_size, prop_value, prop_size_ret)
 
@@ -200,7 +200,7 @@ class KernelEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `KernelSubGroupInfo`."""
         asked = _on_device(kernel, device)
         _SUB_GROUP_INFO.answer(asked, prop_name, prop_size, prop_value, prop_size_ret)
 
@@ -212,7 +212,8 @@ class KernelEntryPoints:
         properties: Any,
         prop_value: int | None,
     ) -> None:
-        """See `Adapter`."""
+        """Say what later launches do: a `KernelExecInfo`. Pointers in a list are not looked at: the
+        kernel may then reach all memory."""
         kernel = handle(kernel, "kernel")
         value = pointer(prop_value, "prop_value")
         _live_kernel(kernel)
@@ -238,7 +239,7 @@ class KernelEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Run a kernel with all its arguments."""
         queue = handle(queue, "queue")
         kernel = handle(kernel, "kernel")
         sizes = pointer(global_work_size, "global_work_size")

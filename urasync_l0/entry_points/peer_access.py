@@ -37,14 +37,14 @@ class PeerAccessEntryPoints:
     def urUsmP2PEnablePeerAccessExp(
         self, command_device: Device | None, peer_device: Device | None
     ) -> None:
-        """See `Adapter`."""
+        """Let commands of one device use the memory of another, what exists and what comes."""
         device, peer = _both(command_device, peer_device)
         grants_of(self.name).grant(device, peer)
 
     def urUsmP2PDisablePeerAccessExp(
         self, command_device: Device | None, peer_device: Device | None
     ) -> None:
-        """See `Adapter`."""
+        """Take that back."""
         device, peer = _both(command_device, peer_device)
         grants_of(self.name).revoke(device, peer)
 
@@ -57,7 +57,7 @@ class PeerAccessEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `PeerInfo`."""
         pair = _both(command_device, peer_device)
         try:
             _INFO.answer(pair, prop_name, prop_size, prop_value, prop_size_ret)

@@ -14,8 +14,8 @@ from urasync_l0.result import InvalidValueError
 from urasync_l0.ze.handles import handle_value
 
 if TYPE_CHECKING:
-    from urasync_l0.adapter import Adapter
     from urasync_l0.descriptors import NativeHandleProperties
+    from urasync_l0.entry_points.base import Adapter
     from urasync_l0.out import Out
 
 UR_API_VERSION = 0 << 16 | 12
@@ -59,7 +59,7 @@ class PlatformEntryPoints:
         platforms: Out[tuple[Platform, ...]] | None,
         num_platforms: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """The drivers; the choice of driver must be made before."""
         handle(adapter, "adapter")
         check_list(num_entries, platforms, num_platforms)
         write_list(num_entries, platforms, num_platforms, _platforms())
@@ -72,19 +72,19 @@ class PlatformEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `PlatformInfo`."""
         asked = (self, handle(platform, "platform"))
         _INFO.answer(asked, prop_name, prop_size, prop_value, prop_size_ret)
 
     def urPlatformGetApiVersion(self, platform: Platform | None, version: Out[int] | None) -> None:
-        """See `Adapter`."""
+        """The version of Unified Runtime: major number in the upper 16 bits, minor below."""
         handle(platform, "platform")
         pointer(version, "version").value = UR_API_VERSION
 
     def urPlatformGetNativeHandle(
         self, platform: Platform | None, native_platform: Out[int] | None
     ) -> None:
-        """See `Adapter`."""
+        """The ``ze_driver_handle_t``."""
         platform = handle(platform, "platform")
         pointer(native_platform, "native_platform").value = handle_value(platform.handle)
 
@@ -95,7 +95,7 @@ class PlatformEntryPoints:
         properties: NativeHandleProperties | None,
         platform: Out[Platform] | None,
     ) -> None:
-        """See `Adapter`."""
+        """The platform of a ``ze_driver_handle_t``."""
         handle(adapter, "adapter")
         platform = pointer(platform, "platform")
         for each in _platforms():
@@ -110,7 +110,7 @@ class PlatformEntryPoints:
         frontend_option: str | None,
         platform_option: Out[str] | None,
     ) -> None:
-        """See `Adapter`."""
+        """The driver's name for a compiler option."""
         handle(platform, "platform")
         option = pointer(frontend_option, "frontend_option")
         platform_option = pointer(platform_option, "platform_option")

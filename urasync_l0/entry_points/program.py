@@ -154,7 +154,7 @@ class ProgramEntryPoints:
         properties: ProgramProperties | None,
         program: Out[Program] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A program in SPIR-V, which must be built before it has kernels."""
         context = handle(context, "context")
         il = pointer(il, "il")
         program = pointer(program, "program")
@@ -170,7 +170,7 @@ class ProgramEntryPoints:
         properties: NativeHandleProperties | None,
         program: Out[Program] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A program over a module of Level Zero, which counts as built for all devices."""
         handle(native_program or None, "native program")
         context = handle(context, "context")
         program = pointer(program, "program")
@@ -184,7 +184,8 @@ class ProgramEntryPoints:
         count: int,
         constants: Sequence[SpecializationConstant] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Values for specialisation constants of a program in SPIR-V, for later builds and
+        compilations."""
         program = live_program(handle(program, "program"))
         given = pointer(constants, "constants")
         if not count or count != len(given):
@@ -194,7 +195,7 @@ class ProgramEntryPoints:
     def urProgramBuild(
         self, context: Context | None, program: Program | None, options: str | None
     ) -> None:
-        """See `Adapter`."""
+        """Compile a program for all devices of its context."""
         context = handle(context, "context")
         program = handle(program, "program")
         live_context(context)
@@ -208,7 +209,8 @@ class ProgramEntryPoints:
         flags: int,
         options: str | None,
     ) -> None:
-        """See `Adapter`."""
+        """Compile a program for devices, which must be among those of its context; in fact, for all
+        of them."""
         program = live_program(handle(program, "program"))
         _check_devices(program.context, num_devices, devices, flags)
         program.build(options or "")
@@ -216,7 +218,7 @@ class ProgramEntryPoints:
     def urProgramCompile(
         self, context: Context | None, program: Program | None, options: str | None
     ) -> None:
-        """See `Adapter`."""
+        """Note the options of a program that is to be linked: compiling comes with that."""
         context = handle(context, "context")
         program = handle(program, "program")
         live_context(context)
@@ -230,7 +232,7 @@ class ProgramEntryPoints:
         flags: int,
         options: str | None,
     ) -> None:
-        """See `Adapter`."""
+        """As `urProgramCompile`; the devices must be among those of the program's context."""
         program = live_program(handle(program, "program"))
         _check_devices(program.context, num_devices, devices, flags)
         program.compile(options or "")
@@ -243,7 +245,7 @@ class ProgramEntryPoints:
         options: str | None,
         program: Out[Program] | None,
     ) -> None:
-        """See `Adapter`."""
+        """One program of several that were compiled, built for all devices of the context."""
         _link(handle(context, "context"), count, programs, options, program)
 
     def urProgramLinkExp(
@@ -257,7 +259,7 @@ class ProgramEntryPoints:
         options: str | None,
         program: Out[Program] | None,
     ) -> None:
-        """See `Adapter`."""
+        """As `urProgramLink`; the devices must be among those of the context."""
         context = handle(context, "context")
         pointer(devices, "devices")
         pointer(programs, "programs")
@@ -269,17 +271,17 @@ class ProgramEntryPoints:
     def urProgramGetNativeHandle(
         self, program: Program | None, native_program: Out[int] | None
     ) -> None:
-        """See `Adapter`."""
+        """The module of a program that is built, for its context's first device."""
         program = handle(program, "program")
         native_program = pointer(native_program, "native_program")
         native_program.value = live_program(program).native_handle
 
     def urProgramRetain(self, program: Program | None) -> None:
-        """See `Adapter`."""
+        """Add a reference."""
         reference_count.retain(live_program(handle(program, "program")))
 
     def urProgramRelease(self, program: Program | None) -> None:
-        """See `Adapter`."""
+        """Give a reference back. After the last one the program is closed; its kernels stay."""
         released = live_program(handle(program, "program"))
         reference_count.release(released, released.close)
         close_unused(released.context)
@@ -292,7 +294,7 @@ class ProgramEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `ProgramInfo`."""
         _INFO.answer(handle(program, "program"), prop_name, prop_size, prop_value, prop_size_ret)
 
     def urProgramGetBuildInfo(
@@ -304,7 +306,7 @@ class ProgramEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `ProgramBuildInfo`."""
         asked = _Build(handle(program, "program"))
         handle(device, "device")
         _BUILD_INFO.answer(asked, prop_name, prop_size, prop_value, prop_size_ret)

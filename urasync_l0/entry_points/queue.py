@@ -55,7 +55,7 @@ class QueueEntryPoints:
         properties: QueueProperties | None,
         queue: Out[Queue] | None,
     ) -> None:
-        """See `Adapter`."""
+        """An in-order queue; one that may run out of order runs in order as well."""
         context = handle(context, "context")
         device = handle(device, "device")
         queue = pointer(queue, "queue")
@@ -67,11 +67,11 @@ class QueueEntryPoints:
         )
 
     def urQueueRetain(self, queue: Queue | None) -> None:
-        """See `Adapter`."""
+        """Add a reference."""
         reference_count.retain(live_queue(handle(queue, "queue")))
 
     def urQueueRelease(self, queue: Queue | None) -> None:
-        """See `Adapter`."""
+        """Give a reference back. After the last one the queue is completed and closed."""
         released = live_queue(handle(queue, "queue"))
         reference_count.release(released, released.close)
         close_unused(released.context)
@@ -84,29 +84,29 @@ class QueueEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `QueueInfo`."""
         _INFO.answer(handle(queue, "queue"), prop_name, prop_size, prop_value, prop_size_ret)
 
     def urQueueFinish(self, queue: Queue | None) -> None:
-        """See `Adapter`."""
+        """Block until everything enqueued so far is complete."""
         live_queue(handle(queue, "queue")).finish()
 
     def urQueueFlush(self, queue: Queue | None) -> None:
-        """See `Adapter`."""
+        """See that everything enqueued so far reaches the device without further calls."""
         # Immediate lists have handed every command on already.
         live_queue(handle(queue, "queue"))
 
     def urQueueIsGraphCaptureEnabledExp(
         self, queue: Queue | None, result: Out[bool] | None
     ) -> None:
-        """See `Adapter`."""
+        """Whether commands are recorded in a graph: never, for there are no graphs."""
         live_queue(handle(queue, "queue"))
         pointer(result, "result").value = False
 
     def urQueueGetNativeHandle(
         self, queue: Queue | None, desc: QueueNativeDesc | None, native_queue: Out[int] | None
     ) -> None:
-        """See `Adapter`."""
+        """The ``ze_command_list_handle_t``."""
         queue = handle(queue, "queue")
         native_queue = pointer(native_queue, "native_queue")
         native_queue.value = handle_value(live_queue(queue).handle)
@@ -119,7 +119,12 @@ class QueueEntryPoints:
         properties: NativeHandleProperties | None,
         queue: Out[Queue] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A queue over an in-order immediate ``ze_command_list_handle_t``, with the flags of a
+        `QueueProperties` in the chain.
+
+        One that queues of ours own is destroyed with the last of them, whether owned or not. What
+        is no such handle cannot be told from one.
+        """
         handle(native_queue or None, "native queue")
         context = handle(context, "context")
         queue = pointer(queue, "queue")

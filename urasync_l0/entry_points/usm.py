@@ -81,7 +81,7 @@ class UsmEntryPoints:
         size: int,
         mem: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Host memory, usable at once."""
         _allocate(handle(context, "context"), UsmType.HOST, None, usm_desc, pool, size, mem)
 
     def urUSMDeviceAlloc(
@@ -93,7 +93,7 @@ class UsmEntryPoints:
         size: int,
         mem: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Device memory, usable at once; without a pool from the device's current pool."""
         context = handle(context, "context")
         device = handle(device, "device")
         _allocate(context, UsmType.DEVICE, device, usm_desc, pool, size, mem)
@@ -107,13 +107,13 @@ class UsmEntryPoints:
         size: int,
         mem: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Memory that host and device share; as `urUSMDeviceAlloc`."""
         context = handle(context, "context")
         device = handle(device, "device")
         _allocate(context, UsmType.SHARED, device, usm_desc, pool, size, mem)
 
     def urUSMFree(self, context: Context | None, mem: int) -> None:
-        """See `Adapter`."""
+        """Give memory back when what the context's queues were given so far is complete."""
         context = handle(context, "context")
         address(mem, "mem")
         live_context(context).free(mem)
@@ -127,7 +127,7 @@ class UsmEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `UsmAllocInfo`, from our own records; an unknown pointer has the type UNKNOWN."""
         asked = _Pointer(handle(context, "context"), address(mem, "mem"))
         _INFO.answer(asked, prop_name, prop_size, prop_value, prop_size_ret)
 

@@ -30,8 +30,8 @@ from urasync_l0.ze.command_list import MemoryAdvice
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from urasync_l0.adapter import EventList, HostMemory
     from urasync_l0.descriptors import AsyncUsmAllocProperties
+    from urasync_l0.entry_points.parameters import EventList, HostMemory
     from urasync_l0.out import Out
     from urasync_l0.queue import Queue
     from urasync_l0.recorded_event import Event
@@ -57,7 +57,7 @@ class UsmEnqueueEntryPoints:
         mem: Out[int] | None,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Device memory for the work that is ordered after this command."""
         count, events = num_events_in_wait_list, event_wait_list
         _allocate(queue, UsmType.DEVICE, pool, size, properties, count, events, mem, event)
 
@@ -72,7 +72,7 @@ class UsmEnqueueEntryPoints:
         mem: Out[int] | None,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Memory that host and device share; as `urEnqueueUSMDeviceAllocExp`."""
         count, events = num_events_in_wait_list, event_wait_list
         _allocate(queue, UsmType.SHARED, pool, size, properties, count, events, mem, event)
 
@@ -87,7 +87,7 @@ class UsmEnqueueEntryPoints:
         mem: Out[int] | None,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Host memory; without a pool from the context's host pool."""
         count, events = num_events_in_wait_list, event_wait_list
         _allocate(queue, UsmType.HOST, pool, size, properties, count, events, mem, event)
 
@@ -100,7 +100,8 @@ class UsmEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Give memory back in the queue's order. A pool that does not own it, or that is destroyed,
+        is an error: memory that outlives its pool is freed without naming it."""
         if queue is None:
             queue = handle(queue, "queue")
         if not mem:
@@ -126,7 +127,7 @@ class UsmEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Repeat a pattern over memory."""
         queue = handle(queue, "queue")
         address(mem, "mem")
         pattern = pointer(pattern, "pattern")
@@ -148,7 +149,7 @@ class UsmEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Copy bytes; a blocking copy is complete on return."""
         queue = handle(queue, "queue")
         for end, name in ((dst, "dst"), (src, "src")):
             if isinstance(end, int):
@@ -175,7 +176,7 @@ class UsmEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Repeat a pattern over rows, from row to row."""
         queue = handle(queue, "queue")
         address(mem, "mem")
         pattern = pointer(pattern, "pattern")
@@ -202,7 +203,7 @@ class UsmEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Copy the bytes of rows; a blocking copy is complete on return."""
         queue = handle(queue, "queue")
         ends = ((dst, dst_pitch, "dst"), (src, src_pitch, "src"))
         for end, _, name in ends:
@@ -229,7 +230,7 @@ class UsmEnqueueEntryPoints:
         event_wait_list: EventList,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Hint that shared memory will be used, by a `UsmMigrationFlag`."""
         queue = handle(queue, "queue")
         address(mem, "mem")
         flags(prefetch_flags, _MIGRATIONS, "The flags")
@@ -247,7 +248,7 @@ class UsmEnqueueEntryPoints:
         advice: int,
         event: Out[Event] | None,
     ) -> None:
-        """See `Adapter`."""
+        """Hint how shared memory will be used, by `UsmAdviceFlag`."""
         queue = handle(queue, "queue")
         address(mem, "mem")
         flags(advice, _ADVICE, "The advice")

@@ -72,15 +72,16 @@ class UsmPoolEntryPoints:
     def urUSMPoolCreate(
         self, context: Context | None, pool_desc: UsmPoolDesc | None, pool: Out[Pool] | None
     ) -> None:
-        """See `Adapter`."""
+        """A pool for all kinds of memory on all devices of the context."""
         _create(handle(context, "context"), None, pool_desc, pool)
 
     def urUSMPoolRetain(self, pool: Pool | None) -> None:
-        """See `Adapter`."""
+        """Add a reference."""
         reference_count.retain(live_pool(handle(pool, "pool")))
 
     def urUSMPoolRelease(self, pool: Pool | None) -> None:
-        """See `Adapter`."""
+        """Give a reference back. After the last one the pool is destroyed. A default pool keeps its
+        last one."""
         pool = live_pool(handle(pool, "pool"))
         reference_count.release(pool, pool.close)
         close_unused(pool.context)
@@ -93,7 +94,7 @@ class UsmPoolEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `UsmPoolInfo`."""
         _INFO.answer(handle(pool, "pool"), prop_name, prop_size, prop_value, prop_size_ret)
 
     def urUSMPoolCreateExp(
@@ -103,14 +104,15 @@ class UsmPoolEntryPoints:
         pool_desc: UsmPoolDesc | None,
         pool: Out[Pool] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A pool for device and shared memory of one device."""
         context = handle(context, "context")
         _create(context, handle(device, "device"), pool_desc, pool)
 
     def urUSMPoolDestroyExp(
         self, context: Context | None, device: Device | None, pool: Pool | None
     ) -> None:
-        """See `Adapter`."""
+        """Refuse new allocations; the memory goes when the last one is freed and complete. Not for
+        default pools."""
         pool = _pool_of(context, device, pool)
         pool.close()
         close_unused(pool.context)
@@ -118,7 +120,7 @@ class UsmPoolEntryPoints:
     def urUSMPoolGetDefaultDevicePoolExp(
         self, context: Context | None, device: Device | None, pool: Out[Pool] | None
     ) -> None:
-        """See `Adapter`."""
+        """The pool that the device always has."""
         context = handle(context, "context")
         device = handle(device, "device")
         pool = pointer(pool, "pool")
@@ -127,7 +129,7 @@ class UsmPoolEntryPoints:
     def urUSMPoolGetDevicePoolExp(
         self, context: Context | None, device: Device | None, pool: Out[Pool] | None
     ) -> None:
-        """See `Adapter`."""
+        """The pool that serves allocations on the device which name none."""
         context = handle(context, "context")
         device = handle(device, "device")
         pool = pointer(pool, "pool")
@@ -136,7 +138,7 @@ class UsmPoolEntryPoints:
     def urUSMPoolSetDevicePoolExp(
         self, context: Context | None, device: Device | None, pool: Pool | None
     ) -> None:
-        """See `Adapter`."""
+        """Let a pool serve them, which must serve device and shared memory of the device."""
         context = handle(context, "context")
         device = handle(device, "device")
         pool = handle(pool, "pool")
@@ -149,13 +151,13 @@ class UsmPoolEntryPoints:
         prop_value: Out[Any] | None,
         prop_size_ret: Out[int] | None,
     ) -> None:
-        """See `Adapter`."""
+        """A `UsmPoolInfo`; the caller's memory is taken to be large enough."""
         _INFO.answer(handle(pool, "pool"), prop_name, None, prop_value, prop_size_ret)
 
     def urUSMPoolSetInfoExp(
         self, pool: Pool | None, prop_name: int, prop_value: int | None, prop_size: int
     ) -> None:
-        """See `Adapter`."""
+        """Set the threshold or the maximum size, in bytes; with 0, a high mark to what is now."""
         pool = handle(pool, "pool")
         value = pointer(prop_value, "prop_value")
         known = _INFO.property(prop_name)
@@ -185,7 +187,7 @@ class UsmPoolEntryPoints:
         pool: Pool | None,
         min_bytes_to_keep: int,
     ) -> None:
-        """See `Adapter`."""
+        """Give idle memory back to the driver while more is reserved; never waits."""
         _pool_of(context, device, pool).trim_to(min_bytes_to_keep)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes the Python functions behind the C entries, from their declarations.
 
-A function turns handles, pointers and structures into what the `Adapter` protocol takes, calls the
+A function turns handles, pointers and structures into what the entries of an `Adapter` take, calls the
 adapter, writes the results to the client's memory, and returns the code. The text of each is made
 from what its parameters need, so a call does nothing that its entry does not need. An error is kept
 for ``urAdapterGetLastError``.
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from urasync_l0.adapter import Adapter
+    from urasync_l0.entry_points import Adapter
 
 
 class Parameter(NamedTuple):

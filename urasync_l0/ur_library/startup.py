@@ -11,10 +11,11 @@ from importlib.resources import files
 from typing import Any
 
 from urasync_l0 import last_error, reference_count
-from urasync_l0.adapter import Adapter, find_adapter
+from urasync_l0.adapter import find_adapter
 from urasync_l0.buffer import Buffer
 from urasync_l0.context import Context
 from urasync_l0.device import Device
+from urasync_l0.entry_points import Adapter
 from urasync_l0.enums import StructureType
 from urasync_l0.info import InfoOut
 from urasync_l0.out import Out

@@ -6,7 +6,7 @@ from __future__ import annotations
 from urasync_l0.adapter import register
 from urasync_l0.context import Context
 from urasync_l0.device import Device
-from urasync_l0.entry_points import EntryPoints
+from urasync_l0.entry_points import Adapter
 from urasync_l0.event_source import EventSource
 from urasync_l0.native_context import NativeContext
 from urasync_l0.native_list import NativeList
@@ -20,7 +20,7 @@ class InOrderQueue(Queue):
     """A queue of the v2 adapter."""
 
 
-class V2Adapter(EntryPoints):
+class V2Adapter(Adapter):
     """Queues whose events are counter-based and serve again at once."""
 
     name = "v2"

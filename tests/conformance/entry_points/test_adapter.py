@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.helpers.entries import Client, refused, written
 from urasync_l0 import InvalidValueError, UrResult, last_error
-from urasync_l0.adapter import Adapter
+from urasync_l0.entry_points import Adapter
 from urasync_l0.enums import AdapterInfo, Backend
 from urasync_l0.out import Out
 

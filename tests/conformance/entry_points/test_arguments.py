@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The rules that hold for every entry: null, dead and mismatched arguments.
 
-The tests walk the protocol. What an entry takes follows from its annotations, so a new entry is
+The tests walk the entries. What an entry takes follows from its annotations, so a new entry is
 tested with no word about it here.
 """
 
@@ -14,7 +14,6 @@ import pytest
 
 from tests.helpers.entries import Client, refused
 from urasync_l0 import Context, Device, Queue, UrResult
-from urasync_l0.adapter import Adapter
 from urasync_l0.descriptors import (
     BufferRegion,
     DevicePartitionProperties,
@@ -22,6 +21,7 @@ from urasync_l0.descriptors import (
     SpecializationConstant,
     UsmPoolDesc,
 )
+from urasync_l0.entry_points import Adapter
 from urasync_l0.enums import DevicePartition, UsmPoolInfo
 from urasync_l0.out import Out
 from urasync_l0.program import Kernel, Program
@@ -75,7 +75,7 @@ class Parameter:
         return self.entry == "urDeviceGetGlobalTimestamps"
 
 
-ENTRIES = sorted(name for name in vars(Adapter) if name.startswith("ur"))
+ENTRIES = sorted(name for name in dir(Adapter) if name.startswith("ur"))
 PARAMETERS = {
     entry: [
         Parameter(entry, each.name, str(each.annotation))

@@ -2,7 +2,7 @@
 /*
  * The entry points that the libraries offer; the rest of Unified Runtime answers that it is
  * unsupported. From the names and types here, the build makes the C functions, and entry_glue.py
- * the Python ones; names of parameters are those of the Adapter protocol.
+ * the Python ones; names of parameters are those of the entries in Python.
  */
 ur_result_t urAdapterGet(uint32_t num_entries, ur_adapter_handle_t *adapters,
                          uint32_t *num_adapters);
