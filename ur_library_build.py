@@ -27,7 +27,6 @@ FOR_PYTHON = """
 extern void *const function_table_address;
 bool is_logged(uint32_t level);
 void write_log(uint32_t level, const char *message);
-bool has_started_python(void);
 const char *library_path(void);
 void fail_start(const char *reason);
 void end_calls(void);
@@ -40,14 +39,13 @@ EXPORTED = "{ global: urGet*ProcAddrTable; urasync_l0_interpreter_lock; local: *
 START = """
 from urasync_l0.ur_library._{adapter} import ffi, lib
 try:
-    import os, pathlib, sys
-    package = str(pathlib.Path(os.fsdecode(ffi.string(lib.library_path()))).parents[2])
-    if lib.has_started_python() and package not in sys.path:
-        sys.path.insert(0, package)  # the one that the library belongs to, whatever else there is
     try:
         from urasync_l0.ur_library.startup import start
     except ModuleNotFoundError:
-        sys.path.append(package)  # a Python program of another environment than that of the library
+        # A Python program of another environment than that of the library.
+        import os, pathlib, sys
+        library = pathlib.Path(os.fsdecode(ffi.string(lib.library_path())))
+        sys.path.append(str(library.parents[2]))
         from urasync_l0.ur_library.startup import start
     start(ffi, lib, "{adapter}")
 except BaseException:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
 from tests.intel import (
+    c_client,
     checked_conformance,
     differential,
     intel_driver,
@@ -28,6 +29,7 @@ PARTS: dict[str, Callable[[int], Iterator[Outcome]]] = {
     "two-drivers": two_drivers.run,
     "driver": intel_driver.run,
     "differential": differential.run,
+    "c-client": c_client.run,
     "kernels": kernels.run,
     "replay": replay.run,
 }

@@ -18,6 +18,7 @@ from tests.ur_library.client_process import (
     ADAPTERS,
     LIBRARY,
     NO_COMPILER,
+    OPENCL,
     SCENARIOS,
     SOURCES,
     client_settings,
@@ -47,7 +48,8 @@ def test_scenario(client: Path, flavour: str, scenario: str, tmp_path: Path) -> 
     settings = scenario_settings(scenario, tmp_path)
     run = run_client(client, scenario, [library_path(flavour)], **settings)
     must_pass(run)
-    assert run.stderr == ""  # nothing is logged that nobody asked for
+    if scenario != "programs" or not OPENCL:  # such a runtime has its own libraries, which talk
+        assert run.stderr == ""  # nothing is logged that nobody asked for
     # As far as the software driver goes, which needs an OpenCL runtime to compile a program.
     assert run.stdout.removesuffix("passed\n") in ("", NO_COMPILER * (scenario == "programs"))
 

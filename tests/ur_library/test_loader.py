@@ -14,24 +14,8 @@ from tests.ur_library.client_process import (
     run_client,
     scenario_settings,
 )
+from tests.ur_library.loader_modes import MODES, WITHOUT_LOADER, settings_of
 from urasync_l0.ur_library import library_path
-
-# Without those that reach into the library, and those with wrong handles, which the loader follows.
-WITHOUT_LOADER = {
-    "tables",
-    "table_in_handles",
-    "stale_handles",
-    "wrong_arguments",
-    "logger",
-    "fork_after_use",
-}
-
-MODES: dict[str, dict[str, str]] = {
-    "direct": {},
-    "intercept": {"UR_ENABLE_LOADER_INTERCEPT": "1"},
-    "validation": {"UR_ENABLE_LAYERS": "UR_LAYER_FULL_VALIDATION"},
-}
-MODES["intercept and validation"] = MODES["intercept"] | MODES["validation"]
 
 
 @pytest.fixture
@@ -40,15 +24,6 @@ def loader() -> Path:
     if path is None:
         pytest.skip("URASYNC_L0_UR_LOADER does not name a libur_loader.so (make test-ur-loader)")
     return Path(path)
-
-
-def settings_of(loader: Path, mode: str, *libraries: Path) -> dict[str, str]:
-    """What has a loader use libraries; it brings libraries of its own."""
-    return MODES[mode] | {
-        "UR_ADAPTERS_FORCE_LOAD": ",".join(map(str, libraries)),
-        "LD_LIBRARY_PATH": str(loader.parent),
-        "UR_LOG_VALIDATION": "level:warning;output:stderr",
-    }
 
 
 def left(said: str) -> list[str]:

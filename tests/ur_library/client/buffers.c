@@ -27,8 +27,8 @@ void rows(void) {
                                 &event[1], NULL));
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++)
-            CHECK(seen[y][x] == pattern[x % 4]);
-    CHECK(((unsigned char *)mem)[WIDTH] == 0xFF && ((unsigned char *)mem)[PITCH] == 1);
+            CHECK_DONE(seen[y][x] == pattern[x % 4]);
+    CHECK_DONE(((unsigned char *)mem)[WIDTH] == 0xFF && ((unsigned char *)mem)[PITCH] == 1);
     GIVES(INVALID_SIZE, UR(urEnqueueUSMFill2D)(bench.queue, mem, WIDTH - 1, 1, pattern, WIDTH,
                                                HEIGHT, 0, NULL, NULL));
     OK(UR(urEventRelease)(event[0]));
@@ -58,16 +58,17 @@ static void copies(struct bench *bench, ur_mem_handle_t first, ur_mem_handle_t s
     OK(UR(urEnqueueMemBufferFill)(bench->queue, second, "ab", 2, 16, 16, 1, &event[1], &event[2]));
     OK(UR(urEventWait)(3, event));
     contents(bench, second, seen, SIZE);
-    CHECK(seen[15] == 15 && seen[16] == 'a' && seen[31] == 'b' && seen[32] == 32);
+    CHECK_DONE(seen[15] == 15 && seen[16] == 'a' && seen[31] == 'b' && seen[32] == 32);
     OK(UR(urEnqueueMemBufferReadRect)(bench->queue, first, true, origin, start, region, 16, 0, 0, 0,
                                       part, 0, NULL, NULL));
-    CHECK(part[0] == 18 && part[3] == 21 && part[4] == 34 && part[7] == 37);
+    CHECK_DONE(part[0] == 18 && part[3] == 21 && part[4] == 34 && part[7] == 37);
     OK(UR(urEnqueueMemBufferWriteRect)(bench->queue, second, true, start, start, region, 32, 0, 0,
                                        0, part, 0, NULL, NULL));
     OK(UR(urEnqueueMemBufferCopyRect)(bench->queue, first, second, origin, start, region, 16, 0, 64,
                                       0, 0, NULL, NULL));
     contents(bench, second, seen, SIZE);
-    CHECK(seen[0] == 18 && seen[3] == 21 && seen[32] == 34 && seen[35] == 37 && seen[64] == 34);
+    CHECK_DONE(seen[0] == 18 && seen[3] == 21 && seen[32] == 34 && seen[35] == 37 &&
+               seen[64] == 34);
     GIVES(INVALID_SIZE,
           UR(urEnqueueMemBufferRead)(bench->queue, first, true, 1, SIZE, seen, 0, NULL, NULL));
     for (int i = 0; i < 3; i++)
@@ -84,7 +85,7 @@ static void mapping(struct bench *bench, ur_mem_handle_t buffer) {
     OK(UR(urEventWait)(1, &event));
     OK(UR(urEventRelease)(event));
     contents(bench, buffer, seen, sizeof(seen));
-    CHECK(seen[63] == 63 && seen[64] == 0x55 && seen[127] == 0x55 && seen[128] == 128);
+    CHECK_DONE(seen[63] == 63 && seen[64] == 0x55 && seen[127] == 0x55 && seen[128] == 128);
 }
 
 void buffers(void) {
@@ -103,7 +104,7 @@ void buffers(void) {
     OK(UR(urMemBufferCreate)(bench.context, 32, SIZE, &copied, &second));
     GIVES(INVALID_BUFFER_SIZE, UR(urMemBufferCreate)(bench.context, 1, 0, NULL, &again));
     contents(&bench, second, seen, SIZE);
-    CHECK(memcmp(seen, content, SIZE) == 0);
+    CHECK_DONE(memcmp(seen, content, SIZE) == 0);
     OK(UR(urMemGetInfo)(first, MEM_INFO_SIZE, sizeof(size), &size, NULL));
     CHECK(size == SIZE);
     OK(UR(urMemGetInfo)(first, MEM_INFO_CONTEXT, sizeof(handle), &handle, NULL));
@@ -112,19 +113,19 @@ void buffers(void) {
     mapping(&bench, first);
     OK(UR(urMemBufferPartition)(first, 1, 0, &region, &part));
     contents(&bench, part, seen, 64);
-    CHECK(seen[0] == 128 && seen[63] == 191);
+    CHECK_DONE(seen[0] == 128 && seen[63] == 191);
     OK(UR(urMemGetNativeHandle)(part, bench.device, &native));
     OK(UR(urMemBufferCreateWithNativeHandle)(native, bench.context, &kept, &again));
     OK(UR(urMemGetInfo)(again, MEM_INFO_SIZE, sizeof(size), &size, NULL));
     CHECK(size == SIZE - 128);
     contents(&bench, again, seen, 64);
-    CHECK(seen[0] == 128 && seen[63] == 191);
+    CHECK_DONE(seen[0] == 128 && seen[63] == 191);
     OK(UR(urMemRelease)(again));
     OK(UR(urMemRetain)(first));
     OK(UR(urMemRelease)(first));
     OK(UR(urMemRelease)(first));
     contents(&bench, part, seen, 64);
-    CHECK(seen[0] == 128);
+    CHECK_DONE(seen[0] == 128);
     OK(UR(urMemRelease)(part));
     OK(UR(urMemRelease)(second));
     if (is_direct)

@@ -119,6 +119,12 @@ size_t table_index(const char *name);
         }                                                                                          \
     } while (0)
 
+/* Whether commands are executed: not by a driver without a device, as the variable says. */
+bool executes(void);
+
+/* What is so when the commands before were executed. */
+#define CHECK_DONE(condition) CHECK(!executes() || (condition))
+
 #define GIVES(code, call)                                                                          \
     do {                                                                                           \
         ur_result_t result_ = (call);                                                              \

@@ -40,7 +40,7 @@ static void launch(ur_kernel_handle_t kernel, const uint32_t *value, uint32_t ex
     OK(UR(urKernelRelease)(kernel)); /* the launch may be under way */
     OK(UR(urEnqueueUSMMemcpy)(bench.queue, true, seen, mem, BYTES, 0, NULL, NULL));
     for (size_t i = 0; i < ITEMS; i++)
-        CHECK(seen[i] == expected);
+        CHECK_DONE(seen[i] == expected);
     OK(UR(urEnqueueUSMFreeExp)(bench.queue, NULL, mem, 0, NULL, NULL));
 }
 

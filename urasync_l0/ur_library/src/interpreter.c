@@ -128,6 +128,21 @@ static void leave_interrupts(void) {
     sigaction(SIGINT, &kept, NULL);
 }
 
+/* The package and what it needs may be installed where Python does not look by itself; and it is
+ * the package that the library belongs to, whatever else there is. */
+static void find_package(void) {
+    char place[PATH_MAX], *end;
+    snprintf(place, sizeof(place), "%s", library_path());
+    for (int up = 0; up < 3 && (end = strrchr(place, '/')) != NULL; up++)
+        *end = '\0';
+    PyObject *folder = PyUnicode_DecodeFSDefault(place);
+    PyObject *folders = PySys_GetObject("path"); /* not a new reference */
+    if (folder == NULL || folders == NULL ||
+        (PySequence_Contains(folders, folder) == 0 && PyList_Insert(folders, 0, folder) != 0))
+        PyErr_Clear();
+    Py_XDECREF(folder);
+}
+
 /* Variables that are meant for other Pythons change nothing here, and nothing of the client's is
  * changed: Python would set the locale, and a variable for child processes. */
 static PyStatus start_apart(const char *python) {
@@ -152,8 +167,10 @@ static PyStatus start_apart(const char *python) {
     if (!PyStatus_Exception(status))
         status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
-    if (!PyStatus_Exception(status))
+    if (!PyStatus_Exception(status)) {
         leave_interrupts();
+        find_package();
+    }
     return status;
 }
 
@@ -201,8 +218,6 @@ bool have_interpreter(void) {
     }
     return is_running;
 }
-
-bool has_started_python(void) { return started_here; }
 
 void without_python_lock(void (*function)(void)) {
     PyThreadState *held = NULL;

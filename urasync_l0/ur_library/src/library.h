@@ -62,9 +62,6 @@ void release_at_exit(void);
 /* Whether a Python that this library was built for runs, or was started by this call. */
 bool have_interpreter(void);
 
-/* Whether this library started Python, rather than another or the program. */
-bool has_started_python(void);
-
 /* The real path of this library, or an empty string. */
 const char *library_path(void);
 
