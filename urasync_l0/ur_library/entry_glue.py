@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes the Python functions behind the C entries, from their declarations.
 
-A function turns handles, pointers and structures into what the entries of an `Adapter` take, calls the
-adapter, writes the results to the client's memory, and returns the code. The text of each is made
-from what its parameters need, so a call does nothing that its entry does not need. An error is kept
-for ``urAdapterGetLastError``.
+A function turns handles, pointers and structures into what the entries of an `Adapter` take, calls
+the adapter, writes the results to the client's memory, and returns the code. The text of each is
+made from what its parameters need, so a call does nothing that its entry does not need. An error is
+kept for ``urAdapterGetLastError``.
 """
 
 from __future__ import annotations
