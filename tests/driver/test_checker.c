@@ -481,6 +481,34 @@ static void a_launch_has_all_of_a_kind(bool fault) {
     launch_beside_a_fill(); // no fault
 }
 
+// Memory of another context is out of its reach.
+static void a_launch_has_its_context(bool fault) {
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    const ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    const ze_command_queue_desc_t in_order = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                              .flags = IN_ORDER,
+                                              .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    ze_context_handle_t other = NULL;
+    ze_command_list_handle_t list = NULL;
+    void *apart = NULL;
+    SUCCESS(ze.zeContextCreate(driver, &desc, &other));
+    SUCCESS(ze.zeMemAllocDevice(other, &device, SIZE, 0, devices[0], &apart));
+    SUCCESS(ze.zeCommandListCreateImmediate(other, devices[0], &in_order, &list));
+    make_kernel(NULL);
+    SUCCESS(ze.zeKernelSetIndirectAccess(kernel, ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE));
+    launch(a);
+    if (fault) {
+        fill(b, memory, SIZE, NULL, NULL);
+    }
+    fill(list, apart, SIZE, NULL, NULL);
+    finish(list);
+    finish_all();
+    destroy_kernel();
+    destroy_list(list);
+    SUCCESS(ze.zeMemFree(other, apart));
+    SUCCESS(ze.zeContextDestroy(other));
+}
+
 static void a_launch_on_freed_memory(bool fault) {
     char *freed = make_device_memory(SIZE);
     make_kernel(freed);
@@ -558,6 +586,9 @@ static const struct {
      {"zeCommandListAppendLaunchKernel", "4096 bytes"}},
     {"a launch that reaches everything",
      a_launch_has_all_of_a_kind,
+     {"zeCommandListAppendLaunchKernel", "4096 bytes"}},
+    {"a launch in its context",
+     a_launch_has_its_context,
      {"zeCommandListAppendLaunchKernel", "4096 bytes"}},
     {"a launch on freed memory", a_launch_on_freed_memory, {"are no memory", "did not run"}},
     {"a kernel that goes",

@@ -1,37 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Programs in SPIR-V: what is read from them without a runtime; what a runtime makes of them, where
-// there is one; and, with a made-up runtime that fails where it is told to, what becomes of that.
-
-#include <stdlib.h>
-#include <unistd.h>
+// Programs in SPIR-V: what is read from them without a runtime, and what a runtime makes of them,
+// where there is one.
 
 #include "bench.h"
-#include "last_error.h"
 #include "spirv.h"
+#include "spirv_bench.h"
 #include "spirv_words.h"
 #include "tests.h"
-
-enum { SECONDS_OF_CHILD = 120 };
 
 // --- Programs -----------------------------------------------------------------------------------
 
 enum { CONSTANT = OWN, KERNEL, TO, ENTRY, FUNCTION_TYPE, ANSWER, RESULT, STRUCT, TO_STRUCT, VALUE };
 enum { KERNEL_TYPE = VALUE + 1, MEMBER, ZERO, TO_MEMBER, LOCAL_POINTER, LOCAL, READ_FROM };
-
-// special(global uint *to): stores the specialisation constant 7, which is 5.
-static const uint32_t special[] = {
-    HEADER,
-    BEGINNING,
-    ENTRY_POINT(KERNEL, TEXT4('s', 'p', 'e', 'c'), TEXT4('i', 'a', 'l', 0)),
-    DECORATE(CONSTANT, 1, 7),
-    TYPES,
-    OP(50, UINT, CONSTANT, 5),
-    FUNCTION(KERNEL, VOID, FUNCTION_OF_KERNEL),
-    PARAMETER(TO, TO_UINT),
-    LABEL(ENTRY),
-    STORE(TO, CONSTANT),
-    RETURN};
 
 // call(global uint *to): stores what answer() returns, which is in another program.
 static const uint32_t caller[] = {
@@ -98,7 +79,7 @@ static const uint32_t taker[] = {
 
 void spirv_tells_kernels_arguments_and_constants(void) {
     spirv_program_t program;
-    CHECK(spirv_read((const uint8_t *)special, sizeof special, &program) == NULL);
+    CHECK(spirv_read((const uint8_t *)special_program, special_size, &program) == NULL);
     CHECK_EQUAL(program.kernel_count, 1);
     CHECK(strcmp(program.kernels[0].name, "special") == 0);
     CHECK_EQUAL(program.constant_count, 1);
@@ -112,6 +93,50 @@ void spirv_tells_kernels_arguments_and_constants(void) {
     CHECK(parameters[1].kind == PARAMETER_VALUE && parameters[1].size == 8);
     CHECK(parameters[2].kind == PARAMETER_LOCAL);
     CHECK(parameters[3].kind == PARAMETER_POINTER && parameters[3].only_read);
+    spirv_free(&program);
+}
+
+// Three parts of a vector take the room of four; what is packed has no gaps; a group of decorations
+// is for all that it names.
+void spirv_tells_the_sizes_of_values(void) {
+    enum { FOUR = OWN, VECTOR, PACKED, LOOSE, ARRAY, TO_VECTOR, TO_PACKED, TO_LOOSE, TO_ARRAY };
+    enum { GROUP = TO_ARRAY + 1, FUNCTION_TYPE_ID, KERNEL_ID, FIRST };
+    static const uint32_t values[] = {
+        HEADER,
+        BEGINNING,
+        ENTRY_POINT(KERNEL_ID, TEXT4('v', 'a', 'l', 'u'), TEXT4('e', 's', 0, 0)),
+        DECORATE(PACKED, 10),
+        DECORATE(GROUP, 38, 2),
+        OP(73, GROUP),
+        OP(74, GROUP, FIRST, FIRST + 1, FIRST + 2, FIRST + 3),
+        TYPES,
+        OP(43, UINT, FOUR, 4),
+        OP(23, VECTOR, UINT, 3),
+        OP(30, PACKED, UCHAR, UINT, UCHAR),
+        OP(30, LOOSE, UCHAR, VECTOR, UCHAR),
+        OP(28, ARRAY, PACKED, FOUR),
+        OP(32, TO_VECTOR, 5, VECTOR),
+        OP(32, TO_PACKED, 5, PACKED),
+        OP(32, TO_LOOSE, 5, LOOSE),
+        OP(32, TO_ARRAY, 5, ARRAY),
+        OP(33, FUNCTION_TYPE_ID, VOID, TO_VECTOR, TO_PACKED, TO_LOOSE, TO_ARRAY, UCHAR, TO_UINT),
+        FUNCTION(KERNEL_ID, VOID, FUNCTION_TYPE_ID),
+        PARAMETER(FIRST, TO_VECTOR),
+        PARAMETER(FIRST + 1, TO_PACKED),
+        PARAMETER(FIRST + 2, TO_LOOSE),
+        PARAMETER(FIRST + 3, TO_ARRAY),
+        PARAMETER(FIRST + 4, UCHAR),
+        PARAMETER(FIRST + 5, TO_UINT),
+        OP_ALONE(56)};
+    static const size_t sizes[] = {16, 6, 48, 24, 1};
+    spirv_program_t program;
+    CHECK(spirv_read((const uint8_t *)values, sizeof values, &program) == NULL);
+    CHECK_EQUAL(program.kernels[0].parameter_count, COUNT(sizes) + 1);
+    for (size_t i = 0; i < COUNT(sizes); ++i) {
+        CHECK(program.kernels[0].parameters[i].kind == PARAMETER_VALUE);
+        CHECK_EQUAL(program.kernels[0].parameters[i].size, sizes[i]);
+    }
+    CHECK(program.kernels[0].parameters[COUNT(sizes)].kind == PARAMETER_POINTER);
     spirv_free(&program);
 }
 
@@ -144,47 +169,6 @@ void spirv_that_is_broken_is_refused(void) {
 
 // --- With a runtime -----------------------------------------------------------------------------
 
-static ze_result_t create(const ze_module_desc_t *desc, ze_module_handle_t *module, char *said,
-                          size_t capacity) {
-    ze_module_build_log_handle_t log = NULL;
-    const ze_result_t result = ze.zeModuleCreate(context, devices[0], desc, module, &log);
-    CHECK(log != NULL);
-    SUCCESS(ze.zeModuleBuildLogGetString(log, &capacity, said));
-    SUCCESS(ze.zeModuleBuildLogDestroy(log));
-    return result;
-}
-
-static ze_module_desc_t describe(const uint32_t *words, size_t size) {
-    return (ze_module_desc_t){.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                              .format = ZE_MODULE_FORMAT_IL_SPIRV,
-                              .inputSize = size,
-                              .pInputModule = (const uint8_t *)words};
-}
-
-// NULL where there is no runtime, which says why.
-static ze_module_handle_t make_module(const uint32_t *words, size_t size,
-                                      const ze_module_constants_t *constants) {
-    char said[LONGEST_ERROR];
-    ze_module_desc_t desc = describe(words, size);
-    desc.pConstants = constants;
-    desc.pBuildFlags = "-ze-opt-level=O2 -ze-opt-large-register-file";
-    ze_module_handle_t module = NULL;
-    const ze_result_t result = create(&desc, &module, said, sizeof said);
-    if (result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
-        printf("not run: %s\n", said);
-        return NULL;
-    }
-    CHECK_EQUAL(result, ZE_RESULT_SUCCESS);
-    return module;
-}
-
-static ze_kernel_handle_t make_kernel(ze_module_handle_t module, const char *name) {
-    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
-    ze_kernel_handle_t kernel = NULL;
-    SUCCESS(ze.zeKernelCreate(module, &desc, &kernel));
-    return kernel;
-}
-
 // Launches a kernel of one group, whose first argument points to one number; destroys both.
 static uint32_t run(ze_module_handle_t module, ze_kernel_handle_t kernel) {
     uint32_t *memory = make_device_memory(sizeof *memory);
@@ -207,19 +191,20 @@ void spirv_takes_specialisation_constants(void) {
     const uint32_t id = 7;
     const void *values[] = {&value};
     ze_module_constants_t constants = {1, &id, values};
-    ze_module_handle_t module = make_module(special, sizeof special, NULL);
+    ze_module_handle_t module = make_program(special_program, special_size, NULL);
     if (module == NULL) {
         return;
     }
-    CHECK_EQUAL(run(module, make_kernel(module, "special")), 5);
-    module = make_module(special, sizeof special, &constants);
-    CHECK_EQUAL(run(module, make_kernel(module, "special")), 77);
+    CHECK_EQUAL(run(module, make_kernel_of(module, "special")), 5);
+    module = make_program(special_program, special_size, &constants);
+    CHECK_EQUAL(run(module, make_kernel_of(module, "special")), 77);
     const uint32_t unknown = 8;
     constants.pConstantIds = &unknown;
-    ze_module_desc_t desc = describe(special, sizeof special);
+    ze_module_desc_t desc = describe_program(special_program, special_size);
     desc.pConstants = &constants;
     char said[LONGEST_ERROR];
-    CHECK_EQUAL(create(&desc, &module, said, sizeof said), ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    CHECK_EQUAL(create_program(&desc, &module, said, sizeof said),
+                ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
     CHECK(strstr(said, "There is no specialisation constant of the number 8.") != NULL);
 }
 
@@ -233,26 +218,26 @@ void spirv_of_several_inputs_is_linked(void) {
     const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC, .pNext = &both};
     char said[LONGEST_ERROR];
     ze_module_handle_t module = NULL;
-    ze_result_t result = create(&desc, &module, said, sizeof said);
+    ze_result_t result = create_program(&desc, &module, said, sizeof said);
     if (result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
         printf("not run: %s\n", said);
         return;
     }
     CHECK_EQUAL(result, ZE_RESULT_SUCCESS);
-    CHECK_EQUAL(run(module, make_kernel(module, "call")), 42);
+    CHECK_EQUAL(run(module, make_kernel_of(module, "call")), 42);
     both.count = 1; // what it calls is nowhere
-    result = create(&desc, &module, said, sizeof said);
+    result = create_program(&desc, &module, said, sizeof said);
     CHECK(result == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE ||
           result == ZE_RESULT_ERROR_MODULE_LINK_FAILURE);
     CHECK(strstr(said, "answer") != NULL);
 }
 
 void spirv_kernels_have_properties_and_arguments(void) {
-    ze_module_handle_t module = make_module(taker, sizeof taker, NULL);
+    ze_module_handle_t module = make_program(taker, sizeof taker, NULL);
     if (module == NULL) {
         return;
     }
-    ze_kernel_handle_t kernel = make_kernel(module, "taker");
+    ze_kernel_handle_t kernel = make_kernel_of(module, "taker");
     ze_kernel_preferred_group_size_properties_t preferred = {
         .stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES};
     ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES,
@@ -292,7 +277,7 @@ void spirv_that_does_not_build_says_why(void) {
         .stype = ZE_STRUCTURE_TYPE_MODULE_DESC, .inputSize = sizeof text, .pInputModule = text};
     char said[LONGEST_ERROR];
     ze_module_handle_t module = NULL;
-    const ze_result_t result = create(&desc, &module, said, sizeof said);
+    const ze_result_t result = create_program(&desc, &module, said, sizeof said);
     const char *last = NULL;
     SUCCESS(ze.zeDriverGetLastErrorDescription(driver, &last));
     CHECK(strcmp(said, last) == 0);
@@ -304,125 +289,89 @@ void spirv_that_does_not_build_says_why(void) {
     CHECK(strstr(said, "Input 0 of 16 bytes is no program in SPIR-V") != NULL);
 }
 
-// --- With a runtime that is made up -------------------------------------------------------------
+// --- Launches beside each other -----------------------------------------------------------------
 
-static int open_child(void) {
-    uint32_t one = 1;
-    alarm(SECONDS_OF_CHILD);
-    SUCCESS(ze.zeInit(0));
-    SUCCESS(ze.zeDriverGet(&one, &driver));
-    load_extensions();
-    SUCCESS(ze.zeDeviceGet(driver, &one, devices));
-    context = ze.zeDriverGetDefaultContext(driver);
-    setenv("URASYNC_L0_OPENCL", MADE_UP_OPENCL, 1);
-    unsetenv("OCL_ICD_FILENAMES");
-    setenv("OCL_ICD_VENDORS", "/nowhere", 1); // of the system's ICD loader, if there is one
-    return 0;
-}
+typedef struct meeting {
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    uint32_t most; // groups that can run at once
+} meeting_t;
 
-static int result_of_child(void) { return atomic_load(&failed_checks) == 0 ? 0 : 1; }
-
-// Each function that the driver calls to make a module fails once.
-int child_build_failures(void) {
-    static const struct {
-        const char *function;
-        ze_result_t result;
-        const char *says;
-    } failures[] = {
-        {"clGetPlatformIDs", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "offers no platform"},
-        {"clGetDeviceIDs", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "no device of the type CPU"},
-        {"CL_DEVICE_IL_VERSION", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "takes no SPIR-V"},
-        {"CL_DEVICE_SVM_CAPABILITIES", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-         "takes no pointers of the host"},
-        {"clCreateContext", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "cannot make a context"},
-        {"clCreateCommandQueueWithProperties", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-         "cannot make a context and a queue"},
-        {"clCreateProgramWithIL", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "was refused"},
-        {"clSetProgramSpecializationConstant", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
-         "constant 7 of 4 bytes was refused"},
-        {"clBuildProgram", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
-         "did not compile with the options '-cl-opt-disable -g '"},
-    };
-    const uint32_t value = 1;
-    const uint32_t id = 7;
-    const void *values[] = {&value};
-    const ze_module_constants_t constants = {1, &id, values};
-    ze_module_desc_t desc = describe(special, sizeof special);
-    desc.pConstants = &constants;
-    desc.pBuildFlags = "-ze-opt-disable -g -ze-opt-level 2";
-    ze_module_handle_t module = NULL;
-    char said[LONGEST_ERROR];
-    open_child();
-    for (size_t i = 0; i < COUNT(failures); ++i) {
-        setenv("MADE_UP_OPENCL_FAILS", failures[i].function, 1);
-        const ze_result_t result = create(&desc, &module, said, sizeof said);
-        CHECK_EQUAL(result, failures[i].result);
-        if (strstr(said, failures[i].says) == NULL) {
-            printf("%s: %s\n", failures[i].function, said);
-            CHECK(false);
-        }
+// False where there is no runtime, or nothing can run beside anything else.
+static bool make_meeting(meeting_t *meeting) {
+    *meeting = (meeting_t){.module = make_program(meet_program, meet_size, NULL)};
+    if (meeting->module == NULL) {
+        return false;
     }
-    unsetenv("MADE_UP_OPENCL_FAILS");
-    CHECK_EQUAL(create(&desc, &module, said, sizeof said), ZE_RESULT_SUCCESS);
-    setenv("MADE_UP_OPENCL_FAILS", "clCreateKernel", 1);
-    const ze_kernel_desc_t kernel_desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
-                                          .pKernelName = "special"};
-    ze_kernel_handle_t kernel = NULL;
-    CHECK_EQUAL(ze.zeKernelCreate(module, &kernel_desc, &kernel),
-                ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
-    SUCCESS(ze.zeModuleDestroy(module));
-    return result_of_child();
+    meeting->kernel = make_kernel_of(meeting->module, "meet");
+    SUCCESS(ze.zeKernelSuggestMaxCooperativeGroupCount(meeting->kernel, &meeting->most));
+    CHECK(meeting->most >= 1);
+    if (meeting->most == 1) {
+        printf("not run: the runtime has one processor\n");
+        destroy_program(meeting->module, meeting->kernel);
+    }
+    return meeting->most > 1;
 }
 
-void spirv_failures_of_a_runtime_are_told(void) {
-    char errors[4096];
-    CHECK_EQUAL(run_child("child_build_failures", NULL, NULL, errors, sizeof errors), 0);
-}
-
-// A launch that fails when it runs: the device is lost, and everyone is told.
-int child_launch_failure(void) {
-    const char *function = getenv("FAILING_FUNCTION");
-    char said[LONGEST_ERROR];
-    open_child();
-    const ze_module_desc_t desc = describe(special, sizeof special);
-    ze_module_handle_t module = NULL;
-    SUCCESS(create(&desc, &module, said, sizeof said));
-    ze_kernel_handle_t kernel = make_kernel(module, "special");
-    uint32_t *memory = make_device_memory(sizeof *memory);
-    ze_event_pool_handle_t pool = make_pool(1, POOL_PLAIN);
-    ze_event_handle_t event = make_event(pool, 0);
-    ze_command_list_handle_t list = make_list(IN_ORDER);
-    const void *pointer = memory;
-    const ze_group_count_t one = {1, 1, 1};
-    SUCCESS(ze.zeKernelSetArgumentValue(kernel, 0, sizeof pointer, &pointer));
-    SUCCESS(ze.zeCommandListAppendLaunchKernel(list, kernel, &one, NULL, 0, NULL));
-    finish(list);
-    CHECK_EQUAL(*memory, 4711); // what the made-up runtime writes
-    setenv("MADE_UP_OPENCL_FAILS", function, 1);
-    SUCCESS(ze.zeCommandListAppendLaunchKernel(list, kernel, &one, event, 0, NULL));
-    CHECK_EQUAL(ze.zeEventHostSynchronize(event, SECONDS_10), ZE_RESULT_ERROR_DEVICE_LOST);
-    CHECK_EQUAL(ze.zeEventQueryStatus(event), ZE_RESULT_ERROR_DEVICE_LOST);
-    CHECK_EQUAL(ze.zeCommandListHostSynchronize(list, SECONDS_10), ZE_RESULT_ERROR_DEVICE_LOST);
-    CHECK_EQUAL(ze.zeDeviceGetStatus(devices[0]), ZE_RESULT_ERROR_DEVICE_LOST);
-    CHECK_EQUAL(ze.zeCommandListAppendBarrier(list, NULL, 0, NULL), ZE_RESULT_ERROR_DEVICE_LOST);
-    destroy_list(list);
-    destroy_event(event);
-    destroy_pool(pool);
+// As many groups as are said to fit meet, also if two lists launch as many at a time.
+void spirv_groups_of_cooperative_launches_meet(void) {
+    enum { ROUNDS = 20 };
+    meeting_t meeting;
+    if (!make_meeting(&meeting)) {
+        return;
+    }
+    atomic_uint *memory = make_host_memory(2 * ROUNDS * sizeof *memory);
+    ze_command_list_handle_t lists[] = {make_list(IN_ORDER), make_list(IN_ORDER)};
+    const ze_group_count_t groups = {meeting.most, 1, 1};
+    SUCCESS(ze.zeKernelSetArgumentValue(meeting.kernel, 1, sizeof meeting.most, &meeting.most));
+    for (size_t i = 0; i < 2 * ROUNDS; ++i) {
+        set_pointer(meeting.kernel, 0, &memory[i]);
+        SUCCESS(ze.zeCommandListAppendLaunchCooperativeKernel(lists[i % 2], meeting.kernel, &groups,
+                                                              NULL, 0, NULL));
+    }
+    for (size_t i = 0; i < COUNT(lists); ++i) {
+        finish(lists[i]);
+    }
+    for (size_t i = 0; i < 2 * ROUNDS; ++i) {
+        CHECK_EQUAL(atomic_load(&memory[i]), meeting.most);
+        atomic_store(&memory[i], UINT32_MAX / 2); // lets those go that did not meet
+    }
+    for (size_t i = 0; i < COUNT(lists); ++i) {
+        finish(lists[i]);
+        destroy_list(lists[i]);
+    }
     free_memory(memory);
-    SUCCESS(ze.zeKernelDestroy(kernel));
-    SUCCESS(ze.zeModuleDestroy(module));
-    return result_of_child();
+    destroy_program(meeting.module, meeting.kernel);
 }
 
-void spirv_launches_that_fail_lose_the_device(void) {
-    static const char *const functions[] = {"clSetKernelArgSVMPointer", "clEnqueueNDRangeKernel",
-                                            "clWaitForEvents"};
-    for (size_t i = 0; i < COUNT(functions); ++i) {
-        char errors[4096];
-        CHECK_EQUAL(run_child("child_launch_failure", "FAILING_FUNCTION", functions[i], errors,
-                              sizeof errors),
-                    0);
-        CHECK(strstr(errors, "could not run the kernel 'special' (CL_OUT_OF_RESOURCES, -5); device "
-                             "0 is lost") != NULL);
+// A launch that has not ended, as it waits for the host, holds up no other list's.
+void spirv_launches_do_not_hold_up_other_lists(void) {
+    meeting_t meeting;
+    if (!make_meeting(&meeting)) {
+        return;
     }
+    atomic_uint *memory = make_host_memory(2 * sizeof *memory);
+    ze_command_list_handle_t list = make_list(IN_ORDER);
+    ze_command_list_handle_t other = make_list(IN_ORDER);
+    uint32_t count = 2;
+    SUCCESS(ze.zeKernelSetArgumentValue(meeting.kernel, 1, sizeof count, &count));
+    set_pointer(meeting.kernel, 0, &memory[0]);
+    launch_groups(list, meeting.kernel, 1, NULL);
+    const uint64_t deadline = now_ns() + SECONDS_10;
+    while (atomic_load(&memory[0]) == 0 && now_ns() < deadline) { // until it runs
+    }
+    count = 1;
+    SUCCESS(ze.zeKernelSetArgumentValue(meeting.kernel, 1, sizeof count, &count));
+    set_pointer(meeting.kernel, 0, &memory[1]);
+    launch_groups(other, meeting.kernel, 1, NULL);
+    finish(other);
+    CHECK_EQUAL(atomic_load(&memory[1]), 1);
+    CHECK_EQUAL(ze.zeCommandListHostSynchronize(list, 0), ZE_RESULT_NOT_READY);
+    atomic_fetch_add(&memory[0], 1);
+    finish(list);
+    finish(other);
+    destroy_list(list);
+    destroy_list(other);
+    free_memory(memory);
+    destroy_program(meeting.module, meeting.kernel);
 }

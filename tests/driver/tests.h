@@ -159,15 +159,24 @@ TEST(a_launch_may_bring_its_arguments)
 
 // test_spirv.c
 TEST(spirv_tells_kernels_arguments_and_constants)
+TEST(spirv_tells_the_sizes_of_values)
 TEST(spirv_that_is_broken_is_refused)
 TEST(spirv_takes_specialisation_constants)
 TEST(spirv_of_several_inputs_is_linked)
 TEST(spirv_kernels_have_properties_and_arguments)
 TEST(spirv_that_does_not_build_says_why)
+TEST(spirv_groups_of_cooperative_launches_meet)
+TEST(spirv_launches_do_not_hold_up_other_lists)
+
+// test_opencl.c
 TEST(spirv_failures_of_a_runtime_are_told)
 TEST(spirv_launches_that_fail_lose_the_device)
+TEST(spirv_launches_are_told_to_the_runtime)
+TEST(spirv_launches_read_what_they_do_not_write)
 CHILD(child_build_failures)
 CHILD(child_launch_failure)
+CHILD(child_runtime_is_told)
+CHILD(child_reads)
 
 // test_checker.c
 TEST(the_checker_finds_faults_and_passes_what_is_right)

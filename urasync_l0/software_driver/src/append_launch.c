@@ -31,7 +31,7 @@ static ze_result_t kernel_check(const command_list_t *list, ze_kernel_handle_t h
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
         }
     }
-    return ZE_RESULT_SUCCESS;
+    return kernel_check_local(kernel);
 }
 
 // Makes the prepared command a launch; without memory it is given back.

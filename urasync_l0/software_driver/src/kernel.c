@@ -3,6 +3,7 @@
 // Kernels: what they are, and what their next launch takes with it. One thread at a time may set
 // that and launch, as Level Zero says.
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,7 @@ static ze_result_t create_in_opencl(kernel_t *kernel) {
     for (int i = 0; i < 3 && required[0] != 0; ++i) {
         kernel->group_size[i] = (uint32_t)required[i];
     }
+    query(kernel, CL_KERNEL_LOCAL_MEM_SIZE, sizeof kernel->local, &kernel->local);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -192,6 +194,20 @@ ze_result_t kernel_set_argument(kernel_t *kernel, uint32_t argIndex, size_t argS
         }
     }
     kernel->given[argIndex] = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t kernel_check_local(const kernel_t *kernel) {
+    uint64_t total = kernel->local;
+    for (uint32_t i = 0; i < kernel->info->parameter_count; ++i) {
+        total += kernel->info->parameters[i].kind == PARAMETER_LOCAL ? kernel->values[i] : 0;
+    }
+    if (total > LARGEST_LOCAL) {
+        last_error_set("A group of the kernel '%s' would need %" PRIu64 " bytes of local memory; "
+                       "there are %d.",
+                       kernel->info->name, total, LARGEST_LOCAL);
+        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -323,7 +339,8 @@ ze_result_t ZE_APICALL zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel, uint
     return ZE_RESULT_SUCCESS;
 }
 
-// One group can always wait for itself; of more only the runtime can tell.
+// One group can always wait for itself; of more only the runtime can tell. A group has one of its
+// threads, of which there are no more than its units, though it says that more could wait.
 ze_result_t ZE_APICALL zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t hKernel,
                                                                uint32_t *totalGroupCount) {
     ENTER(zeKernelSuggestMaxCooperativeGroupCount);
@@ -343,7 +360,10 @@ uint32_t kernel_cooperative_groups(const kernel_t *kernel) {
     size_t count = 0;
     const int32_t result = cl->clGetKernelMaxConcurrentWorkGroupCountINTEL(
         cl->queue, kernel->kernel, 3, none, sizes, &count);
-    return result == CL_SUCCESS && count > 0 && count <= UINT32_MAX ? (uint32_t)count : 1;
+    if (result != CL_SUCCESS || count == 0) {
+        return 1;
+    }
+    return count < cl->units ? (uint32_t)count : cl->units;
 }
 
 // --- Controls -----------------------------------------------------------------------------------

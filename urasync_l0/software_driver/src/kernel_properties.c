@@ -52,7 +52,7 @@ ze_result_t ZE_APICALL zeKernelGetProperties(ze_kernel_handle_t hKernel,
         sub_group_fact(kernel, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL);
     properties->maxSubgroupSize = sub_group_fact(kernel, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE);
     properties->maxNumSubgroups = sub_group_fact(kernel, CL_KERNEL_MAX_NUM_SUB_GROUPS);
-    properties->localMemSize = (uint32_t)work_group_fact(kernel, CL_KERNEL_LOCAL_MEM_SIZE);
+    properties->localMemSize = (uint32_t)kernel->local;
     properties->privateMemSize = (uint32_t)work_group_fact(kernel, CL_KERNEL_PRIVATE_MEM_SIZE);
     properties->spillMemSize = 0; // processors spill to the stack
     memset(&properties->uuid, 0, sizeof properties->uuid);

@@ -264,6 +264,25 @@ static void note_times(launch_t *launch, cl_event_t event, uint64_t before, uint
     launch->ended = good ? end : after;
 }
 
+// Groups that wait for each other need all of the runtime's threads: two such launches at a time
+// would each have some of them, and wait for ever.
+static os_mutex_t meeting = OS_MUTEX_INITIALIZER;
+
+static int32_t run_to_the_end(cl_queue_t queue, const launch_t *launch, const uint32_t groups[3],
+                              cl_event_t *event) {
+    if (launch->is_cooperative) {
+        os_mutex_lock(&meeting);
+    }
+    int32_t result = enqueue(queue, launch, groups, event);
+    if (result == CL_SUCCESS) {
+        result = opencl()->clWaitForEvents(1, event);
+    }
+    if (launch->is_cooperative) {
+        os_mutex_unlock(&meeting);
+    }
+    return result;
+}
+
 static void run_in_opencl(worker_t *worker, launch_t *launch, const uint32_t groups[3]) {
     const opencl_t *cl = opencl();
     if (worker->queue == NULL) {
@@ -271,11 +290,9 @@ static void run_in_opencl(worker_t *worker, launch_t *launch, const uint32_t gro
     }
     cl_event_t event = NULL;
     const uint64_t before = os_now();
-    int32_t result = worker->queue != NULL ? enqueue(worker->queue, launch, groups, &event)
-                                           : CL_OUT_OF_HOST_MEMORY;
-    if (result == CL_SUCCESS) {
-        result = cl->clWaitForEvents(1, &event);
-    }
+    const int32_t result = worker->queue != NULL
+                               ? run_to_the_end(worker->queue, launch, groups, &event)
+                               : CL_OUT_OF_HOST_MEMORY;
     if (result == CL_SUCCESS) {
         note_times(launch, event, before, os_now());
     }

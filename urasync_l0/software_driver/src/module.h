@@ -64,6 +64,7 @@ typedef struct kernel {
     os_mutex_t mutex;              // from the first argument to the launch in OpenCL
     cl_kernel_t kernel;
     bool is_concurrent; // what OpenCL was told last
+    uint64_t local;     // bytes of local memory that its code has; arguments may add more
     // What the next launch takes with it.
     uint32_t group_size[3];
     uint32_t offset[3];
@@ -80,6 +81,7 @@ void kernel_release(kernel_t *kernel);
 ze_result_t kernel_set_argument(kernel_t *kernel, uint32_t index, size_t size, const void *value);
 ze_result_t kernel_set_group_size(kernel_t *kernel, const uint32_t sizes[3]);
 uint32_t kernel_cooperative_groups(const kernel_t *kernel); // that can run at once
+ze_result_t kernel_check_local(const kernel_t *kernel);     // whether a group has room for it
 
 // --- launch.c -----------------------------------------------------------------------------------
 

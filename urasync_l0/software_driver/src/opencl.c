@@ -89,6 +89,9 @@ static bool choose_device(opencl_t *candidate, const char *file, search_t *searc
             if (is_suitable(candidate, file, devices[j], search)) {
                 candidate->platform = platforms[i];
                 candidate->device = devices[j];
+                candidate->units = 1;
+                candidate->clGetDeviceInfo(devices[j], CL_DEVICE_MAX_COMPUTE_UNITS,
+                                           sizeof candidate->units, &candidate->units, NULL);
                 return true;
             }
         }

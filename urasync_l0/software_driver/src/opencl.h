@@ -30,6 +30,7 @@ enum {
 enum {
     CL_PLATFORM_NAME = 0x0902,
     CL_DEVICE_TYPE_CPU = 1 << 1,
+    CL_DEVICE_MAX_COMPUTE_UNITS = 0x1002,
     CL_DEVICE_NAME = 0x102B,
     CL_DEVICE_SVM_CAPABILITIES = 0x1053,
     CL_DEVICE_SVM_FINE_GRAIN_SYSTEM = 1 << 2,
@@ -108,6 +109,7 @@ typedef struct opencl {
     cl_platform_t platform;
     cl_device_t device;
     cl_context_t context;
+    uint32_t units;   // that run groups at once
     cl_queue_t queue; // for questions; each worker runs its launches on its own
 } opencl_t;
 
