@@ -17,9 +17,8 @@ import cffi
 # Functions that do without Python.
 IN_C = frozenset({"urAdapterSetLoggerCallback", "urAdapterSetLoggerCallbackLevel"})
 
-# Allocations and frees, which most calls use without events and structures. src/usual_calls.c tries
-# these first. If they name no pool either they reach Python as numbers alone, since cffi makes an
-# object for every pointer; entry_glue.py has the rest.
+# Allocations and frees. If they name no pool, event or structure they reach Python as numbers
+# alone, since cffi makes an object for every pointer; entry_glue.py has the rest.
 PLAIN = re.compile(r"urEnqueueUSM\w+Exp")
 
 # Called by Python.
@@ -31,7 +30,7 @@ const char *library_path(void);
 void fail_start(const char *reason);
 void end_calls(void);
 void release_at_exit(void);
-void connect_usual_calls(uintptr_t queues, uintptr_t pools, uintptr_t failed);
+void connect_usual_calls(uintptr_t given);
 """
 
 EXPORTED = "{ global: urGet*ProcAddrTable; urasync_l0_interpreter_lock; local: *; };\n"
@@ -110,31 +109,54 @@ def _plain_argument(entry: Entry) -> str:
     return "size" if ("size_t", "size") in entry.parameters else "mem"
 
 
+# What has to hold, beside a queue, for the calls that src/usual_calls.c tries, and how it is
+# called.
+WAITS_OR_SIGNALS = "(event != 0 || num_events_in_wait_list != 0)"
+USUAL = {
+    r"urEnqueueUSM(Host|Device|Shared)AllocExp": (
+        "mem != 0 && properties == 0",
+        "allocate_at_once(&call, UR_USM_TYPE_{kind}, pool, size, mem, &done)",
+    ),
+    r"urEnqueueUSMFreeExp": ("mem != 0 && pool == 0", "free_at_once(&call, mem, &done)"),
+    r"urEnqueueEventsWait": (WAITS_OR_SIGNALS, "record_at_once(&call, false, &done)"),
+    r"urEnqueueEventsWaitWithBarrier": (WAITS_OR_SIGNALS, "record_at_once(&call, true, &done)"),
+}
+RELEASE = """
+    ur_result_t done;
+    if (release_event_at_once(event, &done))
+        return end_call(done);"""
+
+
+def _usual_call(entry: Entry) -> str:
+    """What is tried before Python is called."""
+    if entry.name == "urEventRelease":
+        return RELEASE
+    for pattern, (condition, at_once) in USUAL.items():
+        if match := re.fullmatch(pattern, entry.name):
+            at_once = at_once.format(kind="".join(match.groups()).upper())
+            return f"""
+    if (queue != 0 && {condition}) {{
+        ur_result_t done;
+        const struct usual_call call = {{"{entry.name}", queue, num_events_in_wait_list,
+                                        event_wait_list, event}};
+        if ({at_once})
+            return end_call(done);
+    }}{_plain_call(entry) if PLAIN.fullmatch(entry.name) else ""}"""
+    return ""
+
+
 def _plain_call(entry: Entry) -> str:
     argument = _plain_argument(entry)
     given = ("queue", "mem")
-    others = [name for _, name in entry.parameters if name not in (*given, "pool", "size")]
+    others = [name for _, name in entry.parameters if name not in (*given, "size")]
     conditions = [*(f"{name} != 0" for name in given), *(f"{name} == 0" for name in others)]
-    kind = re.fullmatch(r"urEnqueueUSM(Host|Device|Shared)AllocExp", entry.name)
-    if kind is None:
-        write = ""
-        at_once = f'pool == 0 && free_at_once("{entry.name}", queue, mem, &done)'
-    else:
-        write = "\n            *mem = (void *)found;"
-        usm_type = f"UR_USM_TYPE_{kind[1].upper()}"
-        arguments = f'"{entry.name}", {usm_type}, queue, pool, size, mem, &done'
-        at_once = f"allocate_at_once({arguments})"
+    write = "" if argument == "mem" else "\n        *mem = (void *)found;"
     return f"""
     if ({" && ".join(conditions)}) {{
-        ur_result_t done;
-        if ({at_once})
-            return end_call(done);
-        if (pool == 0) {{
-            const uintptr_t found = plain_{entry.name}((uintptr_t)queue, (uintptr_t){argument});
-            if (found & 1)
-                return end_call((ur_result_t)(found >> 1));{write}
-            return end_call(UR_RESULT_SUCCESS);
-        }}
+        const uintptr_t found = plain_{entry.name}((uintptr_t)queue, (uintptr_t){argument});
+        if (found & 1)
+            return end_call((ur_result_t)(found >> 1));{write}
+        return end_call(UR_RESULT_SUCCESS);
     }}"""
 
 
@@ -146,7 +168,7 @@ def _c_function(entry: Entry) -> str:
     return f"""
 static ur_result_t call_{entry.name}({_parameters(entry)}) {{
     if (!begin_call("{entry.name}"))
-        return refused("{entry.name}");{_plain_call(entry) if PLAIN.fullmatch(entry.name) else ""}
+        return refused("{entry.name}");{_usual_call(entry)}
     return end_call(python_{entry.name}({arguments}));
 }}"""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Allocations and frees that enter no function in Python, against those that do."""
+"""Allocations, frees and events that enter no function in Python, against those that do."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def test_both_ways_give_the_same(client: Path, flavour: str) -> None:
 # The queue's object, and calls by ctypes, which lets go of Python's lock or keeps it.
 PAIRS = """
 import gc, sys
-from urasync_l0 import last_error
+from urasync_l0 import last_error, reference_count
 from urasync_l0.entry_points import usm_enqueue
 from urasync_l0.pool.observer import observe_registries
 from urasync_l0.queue import Queue
@@ -57,7 +57,20 @@ def counting(function):
     return counted
 
 usm_enqueue._allocate = counting(usm_enqueue._allocate)
-Queue.free = counting(Queue.free)
+for name in ("free", "wait", "barrier"):
+    setattr(Queue, name, counting(getattr(Queue, name)))
+reference_count.release = counting(reference_count.release)
+
+def pair_with_events():
+    events = [c_void_p() for _ in range(4)]
+    codes = [call("urEnqueueUSMDeviceAllocExp", made, None, 4096, None, 0, None, byref(mem),
+                  byref(events[0]))]
+    before = byref(events[0])
+    codes.append(call("urEnqueueUSMFreeExp", made, None, mem, 1, before, byref(events[1])))
+    codes.append(call("urEnqueueEventsWait", made, 1, before, byref(events[2])))
+    codes.append(call("urEnqueueEventsWaitWithBarrier", made, 0, None, byref(events[3])))
+    codes.append(call("urEnqueueEventsWaitWithBarrier", made, 1, before, None))
+    return codes + [call("urEventRelease", event) for event in events]
 """
 
 FEW_ENTER_PYTHON = """
@@ -70,6 +83,12 @@ for _ in range(50):
         assert pair(name) == (0, 0)
 assert len(entered) == 3, entered
 assert pool.used_bytes == 0
+pair_with_events()  # the first event is made
+del entered[:]
+for _ in range(50):
+    assert pair_with_events() == [0] * 9
+assert not entered, entered
+entered += [None] * 3
 # Whoever keeps Python's lock is served as well.
 keeping = [ctypes.PYFUNCTYPE(c_uint32, *types)(table[places.index(name)]) for name, types in (
     (names[0], [c_void_p, c_void_p, c_size_t, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
@@ -89,6 +108,7 @@ def calls():
     for _ in range(1000):
         assert pair() == (0, 0)
         assert pair(size=0) == (64, 11)
+        assert pair_with_events() == [0] * 9
 
 calls()
 before = all_kept()
@@ -96,6 +116,37 @@ calls()
 after = all_kept()
 assert after[:2] == before[:2], (before, after)
 assert abs(after[2] - before[2]) < 100, (before, after)
+"""
+
+ENDS_ITS_CONTEXT = """
+context_of_event = queue.context
+assert call("urQueueRelease", made) == 0
+assert call("urContextRelease", context) == 0
+assert not context_of_event.is_closed
+assert call("urEventRelease", event) == 0
+assert context_of_event.is_closed
+"""
+
+WAITS_FOR_ANOTHER_QUEUE = """
+from urasync_l0.software_driver.controls import Controls
+from urasync_l0.ze.handles import handle_value
+
+second, first_done, second_done = c_void_p(), c_void_p(), c_void_p()
+assert call("urQueueCreate", context, device, None, byref(second)) == 0
+wait = "urEnqueueEventsWaitWithBarrier"
+assert call(wait, second, 0, None, byref(second_done)) == 0  # from now on its events are made in C
+with Controls().gate(handle_value(queue.handle)):
+    assert call(wait, made, 0, None, byref(first_done)) == 0
+    assert call(wait, second, 1, byref(first_done), byref(second_done)) == 0
+    events = next(table for table in gc.get_objects()
+                  if isinstance(table, HandleTable) and table.kind == "event")
+    waiting = events[second_done.value]
+    assert not waiting.wait(20_000_000)
+    # By now it is behind it: nothing more is appended.
+    del entered[:]
+    assert call(wait, second, 1, byref(first_done), None) == 0
+    assert not entered
+assert call("urEventWait", 1, byref(second_done)) == 0
 """
 
 IS_RECORDED = """
@@ -144,8 +195,11 @@ assert not entered
 @pytest.mark.parametrize("flavour", ADAPTERS)
 @pytest.mark.parametrize(
     "more",
-    [FEW_ENTER_PYTHON, LEAVES_NOTHING_BEHIND, IS_RECORDED, AN_ERROR_IS_REPORTED],
-    ids=["few", "nothing left", "recorded", "error"],
+    [
+        *(FEW_ENTER_PYTHON, LEAVES_NOTHING_BEHIND, ENDS_ITS_CONTEXT, WAITS_FOR_ANOTHER_QUEUE),
+        *(IS_RECORDED, AN_ERROR_IS_REPORTED),
+    ],
+    ids=["few", "nothing left", "end of a context", "another queue", "recorded", "error"],
 )
 def test_in_a_python_program(flavour: str, more: str) -> None:
     run = run_python_client(flavour, PAIRS + more)

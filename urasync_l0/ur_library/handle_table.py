@@ -69,8 +69,13 @@ class HandleTable(dict[int, Any]):
         self.kind = kind
         self.code = code
         self._cells = cells
-        self._handles: dict[Any, int] = {}
+        self.handles: dict[Any, int] = {}
         self._lock = threading.Lock()
+
+    @property
+    def cells(self) -> deque[int]:
+        """The cells that are free."""
+        return self._cells.free
 
     def __missing__(self, handle: int) -> Any:
         raise UrError(
@@ -86,12 +91,12 @@ class HandleTable(dict[int, Any]):
 
     def handle(self, item: Any) -> int:
         """The handle of an object, made when it is first wanted."""
-        found = self._handles.get(item)
+        found = self.handles.get(item)
         if found is None:
             with self._lock:
-                found = self._handles.get(item)
+                found = self.handles.get(item)
                 if found is None:
-                    found = self._handles[item] = self.add(item)
+                    found = self.handles[item] = self.add(item)
         return found
 
     def forget_if_over(self, handle: int) -> bool:
@@ -106,5 +111,5 @@ class HandleTable(dict[int, Any]):
         """Let a handle stand for nothing any more."""
         item = self.pop(handle, None)
         if item is not None:
-            self._handles.pop(item, None)
+            self.handles.pop(item, None)
             self._cells.free.append(handle)

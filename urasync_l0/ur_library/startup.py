@@ -132,9 +132,13 @@ class Connection:
         }
 
     def connect_usual_calls(self) -> None:
-        """Let C do the usual allocations and frees."""
-        self._for_usual_calls = self.tables["queue"], self.tables["usm_pool"], self.failed
-        self.lib.connect_usual_calls(*map(id, self._for_usual_calls))
+        """Let C do the usual allocations, frees and events."""
+        events = self.tables["event"]
+        self._for_usual_calls = (
+            *(self.tables["queue"], self.tables["usm_pool"], events, events.handles, events.cells),
+            *(self._released_contexts, self.failed),
+        )
+        self.lib.connect_usual_calls(id(self._for_usual_calls))
 
     # -- what clients give -------------------------------------------------------------------------
 

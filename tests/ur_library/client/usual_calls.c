@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Allocations and frees of the usual kind, among such as look like them and are wrong or need more.
+ * Allocations, frees and events of the usual kind, among such as look like them and are wrong or
+ * need more.
  * Prints what each gave, so that the library can be compared with one whose pool core has no C:
  * then every call is done by a function in Python. What must not happen at all is checked here.
  */
@@ -188,6 +189,98 @@ static void use_two_queues(void) {
     CHECK(allocate(0, second, NULL, 4096) == NULL);
 }
 
+static void show_event(const char *name, ur_event_handle_t event) {
+    uint32_t command = 99, status = 99, count = 0;
+    ur_queue_handle_t queue = NULL;
+    ur_context_handle_t context = NULL;
+    OK(UR(urEventGetInfo)(event, EVENT_INFO_COMMAND_QUEUE, sizeof(queue), &queue, NULL));
+    OK(UR(urEventGetInfo)(event, EVENT_INFO_CONTEXT, sizeof(context), &context, NULL));
+    OK(UR(urEventGetInfo)(event, EVENT_INFO_COMMAND_TYPE, 4, &command, NULL));
+    OK(UR(urEventGetInfo)(event, EVENT_INFO_REFERENCE_COUNT, 4, &count, NULL));
+    OK(UR(urEventWait)(1, &event));
+    OK(UR(urEventGetInfo)(event, EVENT_INFO_COMMAND_EXECUTION_STATUS, 4, &status, NULL));
+    printf("%s: command %u, count %u, status %u, here %d%d\n", name, command, count, status,
+           queue == bench.queue, context == bench.context);
+}
+
+static void show_code(const char *name, ur_result_t code) { printf("%s: %u\n", name, code); }
+
+static void release_event(ur_event_handle_t event) {
+    show_code("urEventRelease", UR(urEventRelease)(event));
+}
+
+/* Events of every call, with wait lists of what the queue is behind anyway, and of what it is not.
+ */
+static void use_events(void) {
+    static const unsigned char pattern = 0x5A;
+    ur_queue_handle_t second = NULL;
+    ur_event_handle_t event[8] = {NULL}, none = NULL;
+    void *mem[KINDS] = {NULL};
+    unsigned char seen = 0;
+    OK(UR(urQueueCreate)(bench.context, bench.device, NULL, &second));
+    for (int kind = 0; kind < KINDS; kind++) {
+        __typeof__(&urEnqueueUSMDeviceAllocExp) entry =
+            (__typeof__(&urEnqueueUSMDeviceAllocExp))function(kinds[kind].entry);
+        OK(entry(bench.queue, NULL, 4096, NULL, 0, NULL, &mem[kind], &event[kind]));
+        show_event(kinds[kind].entry, event[kind]);
+    }
+    OK(UR(urEnqueueUSMFill)(bench.queue, mem[0], 1, &pattern, 64, 0, NULL, NULL));
+    OK(UR(urEnqueueEventsWait)(bench.queue, 0, NULL, &event[3]));
+    OK(UR(urEnqueueEventsWaitWithBarrier)(bench.queue, 2, event, &event[4]));
+    OK(UR(urEnqueueUSMFreeExp)(bench.queue, NULL, mem[1], 1, &event[3], &event[5]));
+    for (int i = 3; i < 6; i++)
+        show_event("own", event[i]);
+    OK(UR(urEnqueueEventsWait)(bench.queue, 1, &event[4], NULL));
+    OK(UR(urEnqueueEventsWaitWithBarrier)(second, 1, &event[4], NULL));
+    OK(UR(urEnqueueEventsWaitWithBarrier)(second, 1, &event[3], NULL)); /* behind it by now */
+    OK(UR(urEnqueueUSMMemcpy)(second, true, &seen, mem[0], 1, 0, NULL, NULL));
+    CHECK(seen == pattern);
+    OK(UR(urEnqueueUSMFreeExp)(second, NULL, mem[0], 3, &event[3], &event[6]));
+    OK(UR(urEnqueueUSMFreeExp)(second, NULL, mem[2], 0, NULL, NULL));
+    show_event("of the second queue", event[6]);
+
+    GIVES(INVALID_EVENT_WAIT_LIST, UR(urEnqueueEventsWait)(bench.queue, 0, event, &event[7]));
+    GIVES(INVALID_EVENT_WAIT_LIST, UR(urEnqueueEventsWait)(bench.queue, 1, NULL, &event[7]));
+    GIVES(INVALID_EVENT_WAIT_LIST, UR(urEnqueueEventsWait)(bench.queue, 1, &none, &event[7]));
+    GIVES(INVALID_MEM_OBJECT,
+          UR(urEnqueueUSMFreeExp)(bench.queue, NULL, mem[1], 1, &event[3], &event[7]));
+    CHECK(event[7] == NULL);
+
+    OK(UR(urEventRetain)(event[0]));
+    show_event("retained", event[0]);
+    release_event(event[0]);
+    for (int i = 0; i < 7; i++)
+        release_event(event[i]);
+    for (int i = 0; i < 7; i++) {
+        release_event(event[i]);
+        show_code("wait", UR(urEventWait)(1, &event[i]));
+        show_code("list", UR(urEnqueueEventsWaitWithBarrier)(bench.queue, 1, &event[i], &event[7]));
+    }
+    release_event(NULL);
+    release_event((ur_event_handle_t)bench.queue);
+    CHECK(event[7] == NULL);
+    OK(UR(urQueueRelease)(second));
+}
+
+/* The last event of a context, and the event of another one. */
+static void end_with_an_event(ur_queue_handle_t other_queue) {
+    ur_context_handle_t context = NULL;
+    ur_queue_handle_t queue = NULL;
+    ur_event_handle_t event = NULL, foreign = NULL;
+    OK(UR(urContextCreate)(1, &bench.device, NULL, &context));
+    OK(UR(urQueueCreate)(context, bench.device, NULL, &queue));
+    OK(UR(urEnqueueEventsWait)(queue, 0, NULL, &event));
+    OK(UR(urEnqueueEventsWait)(other_queue, 0, NULL, &foreign));
+    OK(UR(urEventWait)(1, &foreign)); /* complete, and yet not of this context */
+    show_code("foreign", UR(urEnqueueEventsWait)(queue, 1, &foreign, NULL));
+    OK(UR(urQueueFinish)(queue));
+    OK(UR(urQueueRelease)(queue));
+    show_code("last of the context", UR(urContextRelease)(context));
+    release_event(foreign);
+    release_event(event);
+    show_code("the context", UR(urContextRetain)(context));
+}
+
 static void *in_a_thread(void *pool) {
     use_every_kind(pool);
     return NULL;
@@ -214,6 +307,8 @@ void usual_calls(void) {
         refuse_sizes_and_handles(stale, destroyed);
         use_named_pools(other_queue);
         use_two_queues();
+        use_events();
+        end_with_an_event(other_queue);
         CHECK(pthread_create(&thread, NULL, in_a_thread, pool) == 0);
         CHECK(pthread_join(thread, NULL) == 0);
         OK(UR(urQueueFinish)(bench.queue));

@@ -94,7 +94,7 @@ static PyObject *record(PyObject *const *given, Py_ssize_t count, PyObject *keyw
     if (count != 1 || keywords != NULL || !PyObject_TypeCheck(given[0], &queue_front_type)) {
         return NULL;
     }
-    return queue_record((queue_front *)given[0]);
+    return queue_record((queue_front *)given[0], known.command_record);
 }
 
 static PyObject *call(PyObject *self, PyObject *const *given, size_t flagged, PyObject *keywords) {

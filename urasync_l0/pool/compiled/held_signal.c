@@ -181,7 +181,7 @@ static native_signal *exchange(held_signal *held, native_signal *with) {
     return old;
 }
 
-static int release_held(held_signal *held) {
+int held_release(held_signal *held) {
     native_signal *mine = exchange(held, NULL);
     if (mine == NULL) {
         return 0;
@@ -238,7 +238,7 @@ static int init_held(PyObject *self, PyObject *arguments, PyObject *named) {
 
 static PyObject *release(PyObject *self, PyObject *unused) {
     (void)unused;
-    if (release_held((held_signal *)self) < 0) {
+    if (held_release((held_signal *)self) < 0) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -272,7 +272,7 @@ static int clear_held(PyObject *self) {
     if (held->signal != NULL) {
         PyObject *type, *value, *trace;
         PyErr_Fetch(&type, &value, &trace);
-        if (release_held(held) < 0) {
+        if (held_release(held) < 0) {
             PyErr_WriteUnraisable(NULL);
         }
         PyErr_Restore(type, value, trace);

@@ -69,8 +69,12 @@ static int fetch_known(void) {
     }
     known.command_free = PyObject_GetAttrString(commands, "ENQUEUE_USM_FREE_EXP");
     known.command_record = PyObject_GetAttrString(commands, "EVENTS_WAIT");
+    known.command_barrier = PyObject_GetAttrString(commands, "EVENTS_WAIT_WITH_BARRIER");
     Py_DECREF(commands);
-    return known.command_free == NULL || known.command_record == NULL ? -1 : fetch_names();
+    return known.command_free == NULL || known.command_record == NULL ||
+                   known.command_barrier == NULL
+               ? -1
+               : fetch_names();
 }
 
 static int execute(PyObject *module) {

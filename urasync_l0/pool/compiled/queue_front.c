@@ -86,7 +86,7 @@ static native_signal *signal_here(list_front *list) {
     return given;
 }
 
-PyObject *queue_record(queue_front *queue) {
+PyObject *queue_record(queue_front *queue, PyObject *command) {
     list_front *list = is_usual(queue) ? signalling_list(queue) : NULL;
     if (list == NULL) {
         return NULL;
@@ -94,9 +94,34 @@ PyObject *queue_record(queue_front *queue) {
     Py_INCREF((PyObject *)list);
     native_signal *given = signal_here(list);
     Py_DECREF((PyObject *)list);
-    PyObject *made = given == NULL ? NULL : make_event(queue, given, known.command_record);
+    PyObject *made = given == NULL ? NULL : make_event(queue, given, command);
     Py_XDECREF((PyObject *)given);
     return made;
+}
+
+static bool clock_covers(PyObject *clock, const mark_fields *mark) {
+    PyObject *found = clock == NULL ? NULL : PyObject_GetItem(clock, mark->order);
+    uint64_t number = found == NULL ? 0 : PyLong_AsUnsignedLongLong(found);
+    Py_XDECREF(found);
+    bool is_covered = !PyErr_Occurred() && found != NULL && number >= mark->number;
+    PyErr_Clear();
+    return is_covered;
+}
+
+bool queue_is_behind(queue_front *queue, PyObject *event) {
+    const held_signal *held = (held_signal *)event;
+    if (!is_usual(queue) || !PyObject_TypeCheck(event, &held_signal_type) || held->signal == NULL ||
+        queue->context == NULL || held->context != queue->context || is_observed(queue) ||
+        !PyObject_TypeCheck(held->mark, &mark_fields_type)) {
+        return false;
+    }
+    const mark_fields *mark = (mark_fields *)held->mark;
+    if (mark->order == NULL || !PyObject_TypeCheck(mark->order, &order_fields_type)) {
+        return false;
+    }
+    return mark->order == queue->order ||
+           mark->number <= ((order_fields *)mark->order)->completed ||
+           clock_covers(((order_fields *)queue->order)->clock, mark);
 }
 
 // -- the pool of a route ----------------------------------------------------------------------

@@ -334,6 +334,7 @@ struct signalling {
 };
 // Takes over the caller's hold of the signal, if it succeeds.
 PyObject *hold_signal(PyTypeObject *type, native_signal *given, const struct signalling *what);
+int held_release(held_signal *held);
 
 typedef struct {
     PyObject ob_base;
@@ -393,8 +394,11 @@ PyObject *queue_allocate(queue_front *queue, PyObject *kind, PyObject *nbytes, P
                          bool is_held, bool with_event);
 // The event, or None without one.
 PyObject *queue_free(queue_front *queue, PyObject *target, bool with_event);
-// An event.
-PyObject *queue_record(queue_front *queue);
+// An event, for a known command.
+PyObject *queue_record(queue_front *queue, PyObject *command);
+// Whether a wait for an event appends nothing, since the queue is behind it in any case; false also
+// where only the method in Python knows.
+bool queue_is_behind(queue_front *queue, PyObject *event);
 
 // What makes a base class: subclasses take arguments of their own.
 static inline PyObject *make_empty(PyTypeObject *type, PyObject *arguments, PyObject *named) {
@@ -461,6 +465,7 @@ struct known {
     PyObject *usm_type;       // the enumeration UsmType
     PyObject *command_free;   // the Commands of a free and of a recorded event
     PyObject *command_record;
+    PyObject *command_barrier;
     // Names of attributes and methods.
     PyObject *allocated, *append, *clock, *completed, *context, *core, *device, *dropped_type;
     PyObject *epoch, *event, *finish_if_closed, *freed, *id, *live, *note_completion, *observer;

@@ -4,7 +4,7 @@
  *
  * library.c      who may call, from the first call to the end of the process
  * interpreter.c  finding and starting Python, when the client is not a Python program
- * usual_calls.c  the allocations and frees that are done without a function in Python
+ * usual_calls.c  the allocations, frees and events that are made without a function in Python
  * logger.c       messages in the style of UR's logger
  *
  * The build adds, from include/entries.h and function_tables.txt: the functions themselves, the
@@ -75,18 +75,30 @@ void end_interpreter(void);
  */
 
 /*
- * Called while Python starts, if the pool core is in C: objects of Python by their addresses. The
- * tables of handles, and what makes a code of an error, with the name of the entry.
+ * Called while Python starts, if the pool core is in C: the address of a tuple, in which are the
+ * tables of handles, what else is kept of them, and what makes a code of an error with the name of
+ * the entry.
  */
-void connect_usual_calls(uintptr_t queues, uintptr_t pools, uintptr_t failed);
+void connect_usual_calls(uintptr_t given);
+
+/* What the usual calls on a queue have in common. */
+struct usual_call {
+    const char *entry;
+    ur_queue_handle_t queue;
+    uint32_t count;
+    const ur_event_handle_t *wait_list;
+    ur_event_handle_t *event; /* NULL if none is asked for */
+};
 
 /*
- * Allocate or free what needs no event and no structure, if that is the usual case. False if
- * nothing was done, and the function in Python has to be called.
+ * Allocate, free, give an event at the queue's place, or release one, if that is the usual case.
+ * False if nothing was done, and the function in Python has to be called.
  */
-bool allocate_at_once(const char *entry, ur_usm_type_t kind, ur_queue_handle_t queue,
-                      ur_usm_pool_handle_t pool, size_t size, void **mem, ur_result_t *result);
-bool free_at_once(const char *entry, ur_queue_handle_t queue, void *mem, ur_result_t *result);
+bool allocate_at_once(const struct usual_call *call, ur_usm_type_t kind, ur_usm_pool_handle_t pool,
+                      size_t size, void **mem, ur_result_t *result);
+bool free_at_once(const struct usual_call *call, void *mem, ur_result_t *result);
+bool record_at_once(const struct usual_call *call, bool is_barrier, ur_result_t *result);
+bool release_event_at_once(ur_event_handle_t event, ur_result_t *result);
 
 /* -- the generated part -------------------------------------------------------------------------
  */
