@@ -32,17 +32,34 @@ not_available() {
     exit 77
 }
 
-# The OpenCL runtime for the software driver, lent to the run: what is beside the file that
-# URASYNC_L0_OPENCL names, or that `make test-kernels` has fetched.
+# What is lent to a run: folders of this machine, each with the place in the folder where it is seen.
+# - The OpenCL runtime for the software driver: what is beside the file that URASYNC_L0_OPENCL names,
+#   or that `make test-kernels` has fetched.
+# - dpctl and dpnp, for the part `sycl`, which fetches them for the folder's Python: a large download,
+#   so only if that part is named.
 opencl=${URASYNC_L0_OPENCL:-$root/.cache/kernels/lib/libintelocl.so}
-lent=
+sycl=$root/.cache/intel-sycl
+lent=()
+
+lend() {
+    mkdir -p "$2"
+    lent+=("$1" "$2")
+}
 
 # Runs a command in the folder. What is mounted for it, and what it leaves running, goes with it.
 inside() {
-    lend=$lent lend_from=$(dirname "$opencl") unshare --mount --pid --fork --kill-child sh -c '
-        mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
-            { [ -z "$lend" ] || mount --bind "$lend_from" "$lend"; } && exec chroot "$0" "$@"
-    ' "$sid" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+    unshare --mount --pid --fork --kill-child sh -c '
+        sid=$1 count=$2
+        shift 2
+        mount -t proc proc "$sid/proc" && mount --rbind /dev "$sid/dev" || exit
+        while [ "$count" -gt 0 ]; do
+            mount --bind "$1" "$2" || exit
+            shift 2
+            count=$((count - 2))
+        done
+        exec chroot "$sid" "$@"
+    ' sh "$sid" ${#lent[@]} ${lent[@]+"${lent[@]}"} \
+        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
         PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore "$@"
 }
 
@@ -53,19 +70,25 @@ step() {
     fi
 }
 
-make_folder() {
-    step debootstrap --variant=minbase \
-        --include="$(IFS=, && echo "${debian_packages[*]}")" sid "$sid" "$mirror"
-    # The wheels come through this machine's pip, with its settings; the folder needs no network.
+# Wheels for the folder's Python come through this machine's pip, with its settings; the folder needs
+# no network.
+fetch() {
+    to=$1
+    shift
     version=$(inside python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     platforms=()
     for glibc in 17 27 28 34; do
         platforms+=(--platform "manylinux_2_${glibc}_x86_64")
     done
-    step "$python" -m pip download --dest "$wheels" --only-binary :all: \
-        --python-version "$version" "${platforms[@]}" "${python_packages[@]}"
-    step "$python" -m pip download --dest "$wheels" --only-binary :all: --no-deps \
-        "${platforms[@]}" "${intel_packages[@]}"
+    "$python" -m pip download --dest "$to" --only-binary :all: --python-version "$version" \
+        "${platforms[@]}" "$@"
+}
+
+make_folder() {
+    step debootstrap --variant=minbase \
+        --include="$(IFS=, && echo "${debian_packages[*]}")" sid "$sid" "$mirror"
+    step fetch "$wheels" "${python_packages[@]}"
+    step fetch "$wheels" --no-deps "${intel_packages[@]}"
     mkdir -p "$sid/opt/urasync/wheels"
     cp "$wheels"/*.whl "$sid/opt/urasync/wheels"
     offline=(--quiet --no-index --find-links /opt/urasync/wheels)
@@ -73,6 +96,23 @@ make_folder() {
     step inside /opt/urasync/venv/bin/pip install "${offline[@]}" "${python_packages[@]}"
     step inside /opt/urasync/venv/bin/pip install "${offline[@]}" --no-deps \
         --prefix /opt/urasync/intel "${intel_packages[@]}"
+}
+
+# dpctl and dpnp with all that they need, in a folder that a run is lent.
+make_sycl() {
+    local lent=() offered=${run#"$sid"}
+    wanted="$(inside python3 --version) dpctl dpnp"
+    [ "$(cat "$sycl/made" 2>/dev/null)" != "$wanted" ] || return 0
+    echo "Fetching dpctl and dpnp for the folder's Python, about two gigabytes when they are unpacked"
+    rm -rf "$sycl"
+    mkdir -p "$sycl/wheels" "$sycl/prefix"
+    step fetch "$sycl/wheels" dpctl dpnp
+    lend "$sycl/wheels" "$run/sycl-wheels"
+    lend "$sycl/prefix" "$run/sycl"
+    step inside /opt/urasync/venv/bin/pip install --quiet --no-index \
+        --find-links "$offered/sycl-wheels" --prefix "$offered/sycl" dpctl dpnp
+    rm -r "$sycl/wheels"
+    echo "$wanted" >"$sycl/made"
 }
 
 [ "$(id -u)" = 0 ] || not_available "only root may make and enter such a folder"
@@ -118,10 +158,15 @@ inside sh -euc '
         --ignore-installed "$1"/dist/*.whl
     rm -rf build ./*.egg-info tools urasync_l0 setup.py
 ' sh "${run#"$sid"}"
+settings=()
 if [ -f "$opencl" ]; then
-    lent=$run/opencl
-    mkdir "$lent"
-    settings=("URASYNC_L0_OPENCL=${lent#"$sid"}/$(basename "$opencl")")
+    lend "$(dirname "$opencl")" "$run/opencl"
+    settings+=("URASYNC_L0_OPENCL=${run#"$sid"}/opencl/$(basename "$opencl")")
+fi
+case " $* " in *" sycl "*) make_sycl ;; esac
+if [ -f "$sycl/made" ]; then
+    lend "$sycl/prefix" "$run/sycl"
+    settings+=("URASYNC_L0_SYCL=${run#"$sid"}/sycl")
 fi
 inside env ${settings[@]+"${settings[@]}"} sh -euc '
     cd "$1/tree"

@@ -20,6 +20,7 @@ from tests.intel import (
     intel_driver,
     kernels,
     replay,
+    sycl,
     two_drivers,
 )
 from tests.intel.pytest_run import Outcome
@@ -31,6 +32,7 @@ PARTS: dict[str, Callable[[int], Iterator[Outcome]]] = {
     "differential": differential.run,
     "c-client": c_client.run,
     "kernels": kernels.run,
+    "sycl": sycl.run,
     "replay": replay.run,
 }
 
