@@ -44,6 +44,7 @@ from urasync_l0.tools.timeline import timeline_of
 from urasync_l0.tools.top_view import ORDERS, TopView
 from urasync_l0.tools.torch_form import torch_snapshot
 from urasync_l0.tools.watching import watch
+from urasync_l0.version import __version__
 
 FAILED = 1
 INTERRUPTED = 130
@@ -235,6 +236,7 @@ def _print(view: Any, console: Console, parsed: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="urasync-pools", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.add_argument("--version", action="version", version=f"urasync_l0 {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     def add(

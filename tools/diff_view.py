@@ -16,9 +16,10 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from urasync_l0.snapshot import IN_USE, PoolSnapshot, PoolStatistics, Snapshot
-from urasync_l0.tools.layout import FittingTable, Layout, counted
+from urasync_l0.tools.layout import FittingTable, Layout
 from urasync_l0.tools.pool_findings import blocks_of
 from urasync_l0.tools.show_view import heading
+from urasync_l0.wording import counted
 
 _NOTHING = PoolStatistics(
     used=0, used_high=0, requested=0, pending=0, idle=0, reserved=0, reserved_high=0

@@ -177,8 +177,3 @@ class FittingTable:
         ]
         widths[self._subject] = min(widths[self._subject], _SUBJECT_WIDTH)
         return sum(widths) + 2 * (len(widths) - 1)
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun: 1 block, 2 blocks."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

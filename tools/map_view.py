@@ -16,8 +16,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from urasync_l0.snapshot import IDLE, IN_USE, PENDING, PoolSnapshot, SegmentSnapshot, Snapshot
-from urasync_l0.tools.layout import PARTLY, STYLES, UNMAPPED, Layout, counted
+from urasync_l0.tools.layout import PARTLY, STYLES, UNMAPPED, Layout
 from urasync_l0.tools.show_view import heading, spread
+from urasync_l0.wording import counted
 
 MOST_ROWS = 16
 """Rows of cells for each segment, unless asked for more."""

@@ -17,7 +17,8 @@ from urasync_l0.snapshot import (
     QueueSnapshot,
     SegmentSnapshot,
 )
-from urasync_l0.tools.layout import Layout, counted
+from urasync_l0.tools.layout import Layout
+from urasync_l0.wording import counted
 
 KEEPS_EVERYTHING = 1 << 60
 """A release threshold from here on is no number that a user chose."""

@@ -13,8 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from urasync_l0.snapshot import IDLE, IN_USE, PENDING, ContextSnapshot, PoolSnapshot, Snapshot
-from urasync_l0.tools.layout import STYLES, Layout, counted
+from urasync_l0.tools.layout import STYLES, Layout
 from urasync_l0.tools.pool_findings import KEEPS_EVERYTHING, findings
+from urasync_l0.wording import counted
 
 
 class ShowView:

@@ -11,9 +11,10 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from urasync_l0.snapshot import IN_USE, BlockSnapshot, Snapshot
-from urasync_l0.tools.layout import STYLES, UNMAPPED, FittingTable, Layout, counted
+from urasync_l0.tools.layout import STYLES, UNMAPPED, FittingTable, Layout
 from urasync_l0.tools.pool_findings import blocks_of
 from urasync_l0.tools.show_view import heading
+from urasync_l0.wording import counted
 
 ORDERS = ("size", "age", "site")
 _WIDE = 120

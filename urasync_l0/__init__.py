@@ -46,6 +46,7 @@ from urasync_l0.snapshot_writer import (
 )
 from urasync_l0.usm_pool import KEEP_EVERYTHING, Pool
 from urasync_l0.v2 import InOrderQueue
+from urasync_l0.version import __version__ as __version__
 from urasync_l0.ze.host_wait import INFINITE
 
 __all__ = [

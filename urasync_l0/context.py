@@ -50,6 +50,7 @@ from urasync_l0.usm_memory import (
     heap_sources,
 )
 from urasync_l0.usm_pool import Pool, checked_size
+from urasync_l0.wording import counted
 from urasync_l0.ze import context as ze_context
 from urasync_l0.ze import loader
 from urasync_l0.ze.handles import ContextHandle, handle_value
@@ -166,7 +167,8 @@ class Context(QueueContext, UsmContext, PeerContext):
         state = ", closed" if self.native.is_closed else ""
         return (
             f"Context({self.adapter_name} on the {self.driver_name} driver, "
-            f"{len(self.devices)} devices, {len(self.native.lists)} queues{state})"
+            f"{counted(len(self.devices), 'device')}, "
+            f"{counted(len(self.native.lists), 'queue')}{state})"
         )
 
     @property

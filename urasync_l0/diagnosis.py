@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -23,6 +22,7 @@ from urasync_l0.driver_report import DeviceReport, DriverReport, examine_driver
 from urasync_l0.pool.structure import IS_COMPILED
 from urasync_l0.result import UrError
 from urasync_l0.ur_library import library_path
+from urasync_l0.version import __version__
 from urasync_l0.ze.loader import DRIVER_VARIABLE, DriverName
 
 PREFIXES = ("URASYNC_L0_", "ZE_", "ZET_", "ZES_", "UR_", "NEO_", "ONEAPI_DEVICE_SELECTOR")
@@ -199,7 +199,7 @@ def _remedy(driver: DriverReport) -> str:
 def diagnose(drivers: Iterable[DriverName] = DRIVERS) -> Diagnosis:
     """Look at this machine. Each driver is tried in a process of its own; takes some seconds."""
     return Diagnosis(
-        version=metadata.version("urasync-l0"),
+        version=__version__,
         python=f"{sys.version.split()[0]} at {sys.executable}",
         system=f"{platform.freedesktop_os_release().get('PRETTY_NAME', sys.platform)}, "
         f"{platform.machine()}",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from urasync_l0.device import Device
 from urasync_l0.not_copied import not_copied
 from urasync_l0.result import DeviceNotFoundError
+from urasync_l0.wording import counted
 from urasync_l0.ze import device as ze_device
 from urasync_l0.ze import driver as ze_driver
 from urasync_l0.ze.handles import DeviceHandle, DriverHandle, handle_value
@@ -47,7 +48,7 @@ class Platform:
 
     def __repr__(self) -> str:
         major, minor = self.api_version
-        return f"Platform(Level Zero {major}.{minor}, {len(self.devices)} devices)"
+        return f"Platform(Level Zero {major}.{minor}, {counted(len(self.devices), 'device')})"
 
     @property
     def version_text(self) -> str:

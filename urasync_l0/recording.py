@@ -28,6 +28,7 @@ from urasync_l0.pool import Block, HeapKey, Mark, QueueOrder
 from urasync_l0.pool.observer import observe_registries
 from urasync_l0.result import InvalidOperationError, InvalidValueError
 from urasync_l0.trace_writer import ALLOCATE, FREE, SIGNAL, SYNCHRONISE, WAIT, TraceWriter
+from urasync_l0.wording import counted
 
 KINDS = {kind.name.lower(): kind for kind in argument.KINDS}
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -86,7 +87,8 @@ class Recording:
 
     def __repr__(self) -> str:
         trace = "" if self._writer is None else f", trace {self._writer.path}"
-        return f"Recording({'on' if self.is_on else 'stopped'}, {len(self.origins)} blocks{trace})"
+        state = "on" if self.is_on else "stopped"
+        return f"Recording({state}, {counted(len(self.origins), 'block')}{trace})"
 
     def __enter__(self) -> Self:
         return self

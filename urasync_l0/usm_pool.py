@@ -86,7 +86,8 @@ class Pool:
 
     def __repr__(self) -> str:
         numbers = self.statistics()
-        return f"Pool({self.name!r}, {numbers.used} of {numbers.reserved} bytes in use)"
+        state = ", closed" if self.core.is_closed else ""
+        return f"Pool({self.name!r}, {numbers.used} of {numbers.reserved} bytes in use{state})"
 
     @property
     def name(self) -> str:

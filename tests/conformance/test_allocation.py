@@ -237,6 +237,13 @@ def test_representations(context: Context, queue: Queue, kind: UsmType) -> None:
     assert context.adapter_name in repr(context)
     assert str(queue.id) in repr(queue)
     assert context.default_pool().name in repr(context.default_pool())
+    closed = context.create_pool(), context.create_queue()
+    assert "closed" not in repr(closed)
+    for each in closed:
+        each.close()
+        assert repr(each).endswith(", closed)")
+    count = len(context.devices)
+    assert f" {count} device{'s' * (count > 1)}, " in repr(context)
 
 
 def test_memory_is_of_the_kind_that_was_asked_for(queue: Queue, kind: UsmType) -> None:

@@ -47,8 +47,7 @@ def test_pools_and_their_memory(context: Context, caplog: pytest.LogCaptureFixtu
         made = repr(pool)
         queue.alloc_shared(MIB, pool=pool).free()
         finish(queue)
-        closed = repr(pool)
-    assert told(caplog, "pool") == [f"DEBUG Made {made}", f"DEBUG Closed {closed}"]
+    assert told(caplog, "pool") == [f"DEBUG Made {made}", f"DEBUG Closed {pool!r}"]
     taken, given = told(caplog, "memory")
     assert taken.startswith("DEBUG Allocate ")
     assert taken.endswith(" bytes of SHARED memory")

@@ -114,6 +114,10 @@ with urasync_l0.Context(driver="software") as context:
         assert Path(done.stdout.split()[1]).parent == PACKAGE
 
 
+def test_the_version_is_the_distributions() -> None:
+    assert urasync_l0.__version__ == metadata.version("urasync-l0")
+
+
 def test_there_are_commands() -> None:
     assert COMMANDS == ["urasync-pools"]
 

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+import urasync_l0
 from benchmarks.bundled_traces import TRACES
 from tests.tools.snapshots import BASE, FRAMES, KIB, MIB, SNAPSHOT, later
 from tests.tools.watched_process import ROOT, TIMEOUT_SECONDS, run_tool
@@ -77,6 +78,12 @@ def test_the_difference_of_two_files(
     assert "+1  1.00 MiB  +1.00 MiB" in capsys.readouterr().out
     assert command.main(["diff", file, later_file, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pools"][0]["numbers"]["used"] == -2 * MIB
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^0$"):
+        command.main(["--version"])
+    assert capsys.readouterr().out == f"urasync_l0 {urasync_l0.__version__}\n"
 
 
 def test_exact_bytes(file: str, capsys: pytest.CaptureFixture[str]) -> None:

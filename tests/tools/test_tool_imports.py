@@ -13,7 +13,7 @@ TOOLS = sorted((ROOT / "tools").glob("*.py"))
 VIEWS = [path for path in TOOLS if path.stem.endswith(("_view", "_findings", "_rates", "_form"))]
 VIEWS += [ROOT / "tools" / name for name in ("timeline.py", "layout.py")]
 
-MAY_READ = {"urasync_l0.snapshot"}
+MAY_READ = {"urasync_l0.snapshot", "urasync_l0.wording"}
 MAY_READ_TOO = {"doctor_view": {"urasync_l0.diagnosis", "urasync_l0.driver_report"}}
 
 
