@@ -224,6 +224,10 @@ class Reserve:
         for heap, source in heaps:
             self._aside.extend((source, segment) for segment in heap.clear() if segment.owned)
 
+    def aside(self) -> int:
+        """Return how much of ``held`` was set aside. The caller holds the lock."""
+        return sum(_held_by(source, segment) for source, segment in self._aside)
+
     def give_back_aside(self) -> None:
         """Give back what was set aside; no queue uses it any more.
 
@@ -243,11 +247,14 @@ class Reserve:
                 failure = failure or error
                 with self._lock:
                     self._aside.append((source, segment))
-                    pages = len(segment.pages) * source.step
-                    self.held += segment.size if source.virtual is None else pages
+                    self.held += _held_by(source, segment)
         self.under_way.end()
         if failure is not None:
             raise failure
+
+
+def _held_by(source: HeapSource, segment: Segment) -> int:
+    return segment.size if source.virtual is None else len(segment.pages) * source.step
 
 
 def _give_back_whole(source: HeapSource, segment: Segment) -> None:

@@ -12,8 +12,9 @@ import pytest
 from tests.conformance.entry_points.test_device_loss import OPERATIONS, Operation, Scene, attempt
 from tests.helpers.calls import LevelZeroCalls
 from tests.helpers.entries import Client
+from tests.helpers.snapshot_sums import assert_consistent
 from tests.helpers.usm import KINDS, TIMEOUT_NS, alloc, finish, read
-from urasync_l0 import Device, UrError, UrResult
+from urasync_l0 import Device, UrError, UrResult, take_snapshot
 from urasync_l0.platform import default_platform
 from urasync_l0.software_driver.controls import Controls
 from urasync_l0.ze.result import ZeResult
@@ -63,6 +64,8 @@ def works_on(scene: Scene) -> None:
         pool.check()
         numbers = pool.statistics()
         assert numbers.used + numbers.pending + numbers.idle == numbers.reserved
+    for shown in take_snapshot().pools:
+        assert_consistent(shown)
 
 
 def closed(scene: Scene) -> bool:

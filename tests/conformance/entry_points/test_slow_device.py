@@ -16,6 +16,7 @@ from tests.conformance.entry_points.test_device_loss import OPERATIONS, Operatio
 from tests.conformance.entry_points.test_every_failure import AT_MOST, closed, works_on
 from tests.helpers.calls import SIGNAL, LevelZeroCalls
 from tests.helpers.entries import Client
+from tests.helpers.snapshot_sums import assert_consistent
 from tests.helpers.threads import InThread
 from tests.helpers.usm import KINDS, TIMEOUT_NS, alloc, finish, repeat_until
 from urasync_l0 import KEEP_EVERYTHING, Device, InvalidValueError, UrError, take_snapshot
@@ -74,7 +75,8 @@ class Bystander:
         finish(self.queue)
         for pool in self.context.native.registry.pools():  # also one that is just growing
             pool.statistics()
-        take_snapshot()
+        for shown in take_snapshot().pools:
+            assert_consistent(shown)
 
 
 def outcome(thread: InThread) -> UrError | None:
