@@ -256,7 +256,8 @@ def test_a_device_that_does_nothing_fails_its_trial(monkeypatch: pytest.MonkeyPa
             "A copy was complete, but the bytes are wrong."
         )
     with monkeypatch.context() as patched:
-        patched.setattr(Context, "close", lambda *_: False)
+        close = Context.close
+        patched.setattr(Context, "close", lambda *arguments: close(*arguments) and False)
         assert driver_report.problem_of_trial("v2", device) == (
             "A copy was not complete within 10 seconds."
         )

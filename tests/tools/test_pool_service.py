@@ -642,6 +642,7 @@ def test_another_user_who_gets_in_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     """Even with every mode wide open, who asks is looked at."""
     with tempfile.TemporaryDirectory() as name:
         monkeypatch.setenv("XDG_RUNTIME_DIR", name)
+        leave_the_users_own_processes_out(Path(name), monkeypatch)
         with watched_process(Path(name), URASYNC_L0_POOL_SOCKET="1") as watched:
             watched.do("start()")
             found = only(Path(name))
