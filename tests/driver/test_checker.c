@@ -7,6 +7,8 @@
 #include "schedule.h"
 #include "tests.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #ifdef __SANITIZE_THREAD__
@@ -274,6 +276,283 @@ static void many_ranges_that_go(bool fault) {
     }
 }
 
+// --- Who knows what -----------------------------------------------------------------------------
+
+// All that a list was given is complete, and the host has not seen it.
+static void complete_unseen(ze_command_list_handle_t list) {
+    uint64_t appended;
+    uint64_t completed;
+    CHECK_EQUAL(urasync_list_progress(handle_of(list), &appended, &completed), 0);
+    CHECK_EQUAL(urasync_list_wait_completed(handle_of(list), appended, SECONDS_10), 0);
+}
+
+// Whoever destroys a list knows that it is complete.
+static void a_list_that_goes(bool fault) {
+    ze_command_list_handle_t list = make_list(IN_ORDER);
+    fill(list, memory, SIZE, NULL, NULL);
+    complete_unseen(list);
+    if (!fault) {
+        destroy_list(list);
+    }
+    fill(b, memory, SIZE, NULL, NULL);
+    finish(b);
+    if (fault) {
+        destroy_list(list);
+    }
+}
+
+static void a_look_at_an_event(bool fault) {
+    ze_event_pool_handle_t pool = make_pool(1, POOL_PLAIN);
+    ze_event_handle_t event = make_event(pool, 0);
+    fill(a, memory, SIZE, event, NULL);
+    complete_unseen(a);
+    if (!fault) {
+        SUCCESS(ze.zeEventHostSynchronize(event, SECONDS_10));
+    }
+    fill(b, memory, SIZE, NULL, NULL);
+    finish_all();
+    destroy_event(event);
+    destroy_pool(pool);
+}
+
+// The signal stands for what the host knows then, not for what it learns later.
+static void a_signal_from_the_host(bool fault) {
+    ze_event_pool_handle_t pool = make_pool(1, POOL_PLAIN);
+    ze_event_handle_t event = make_event(pool, 0);
+    fill(b, memory, SIZE, NULL, event);
+    fill(a, memory, SIZE, NULL, NULL);
+    complete_unseen(a);
+    if (!fault) {
+        finish(a);
+    }
+    SUCCESS(ze.zeEventHostSignal(event));
+    finish_all();
+    destroy_event(event);
+    destroy_pool(pool);
+}
+
+static void a_wait_for_the_device(bool fault) {
+    fill(a, memory, SIZE, NULL, NULL);
+    complete_unseen(a);
+    if (!fault) {
+        SUCCESS(ze.zeDeviceSynchronize(devices[0]));
+    }
+    fill(b, memory, SIZE, NULL, NULL);
+}
+
+static ze_command_list_handle_t make_list_of_mode(ze_command_queue_mode_t mode) {
+    const ze_command_queue_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, .flags = IN_ORDER, .mode = mode};
+    ze_command_list_handle_t list = NULL;
+    SUCCESS(ze.zeCommandListCreateImmediate(context, devices[0], &desc, &list));
+    return list;
+}
+
+static void an_append_that_waits(bool fault) {
+    ze_command_list_handle_t list = make_list_of_mode(fault ? ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS
+                                                            : ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    fill(list, memory, SIZE, NULL, NULL);
+    complete_unseen(list);
+    fill(b, memory, SIZE, NULL, NULL);
+    finish(b);
+    destroy_list(list);
+}
+
+static uint64_t frees_before;
+
+static void *release_soon(void *list) {
+    while (urasync_calls("zeMemFreeExt") == frees_before) {
+        sched_yield();
+    }
+    release(list);
+    return NULL;
+}
+
+// A free that waits for the commands that use the memory: the host knows them complete then.
+static void a_free_that_waits(bool fault) {
+    char *mine = make_device_memory(SIZE);
+    const ze_memory_free_ext_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC,
+        .freePolicy = fault ? 0 : ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE};
+    hold(a);
+    fill(a, mine, SIZE, NULL, NULL);
+    fill(a, memory, SIZE, NULL, NULL);
+    wait_held(a);
+    if (fault) {
+        SUCCESS(ze.zeMemFreeExt(context, &desc, mine));
+        release(a);
+        return;
+    }
+    pthread_t thread;
+    frees_before = urasync_calls("zeMemFreeExt");
+    CHECK_EQUAL(pthread_create(&thread, NULL, release_soon, a), 0);
+    SUCCESS(ze.zeMemFreeExt(context, &desc, mine));
+    pthread_join(thread, NULL);
+}
+
+static void a_free_that_is_put_off(bool fault) {
+    char *mine = make_device_memory(SIZE);
+    const ze_memory_free_ext_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC,
+        .freePolicy = fault ? 0 : ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE};
+    hold(a);
+    fill(a, mine, SIZE, NULL, NULL);
+    SUCCESS(ze.zeMemFreeExt(context, &desc, mine));
+    release(a);
+    complete_unseen(a);
+    free_memory(make_device_memory(SIZE)); // collects it
+}
+
+// --- Queues and what is executed on them --------------------------------------------------------
+
+typedef enum seen { UNSEEN, BY_QUEUE, BY_STATUS, BY_MODE } seen_t;
+
+static void execute(seen_t seen) {
+    const ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                                .mode = seen == BY_MODE
+                                                            ? ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS
+                                                            : ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    const ze_fence_desc_t fence_desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    ze_command_list_handle_t list = make_regular_list(0);
+    ze_command_queue_handle_t queue;
+    ze_fence_handle_t fence;
+    SUCCESS(ze.zeCommandQueueCreate(context, devices[0], &queue_desc, &queue));
+    SUCCESS(ze.zeFenceCreate(queue, &fence_desc, &fence));
+    fill(list, memory, SIZE, NULL, NULL);
+    SUCCESS(ze.zeCommandListClose(list));
+    SUCCESS(ze.zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+    CHECK_EQUAL(urasync_list_wait_completed(handle_of(queue), 1, SECONDS_10), 0);
+    if (seen == BY_QUEUE) {
+        SUCCESS(ze.zeCommandQueueSynchronize(queue, SECONDS_10));
+    }
+    if (seen == BY_STATUS) {
+        while (ze.zeFenceQueryStatus(fence) == ZE_RESULT_NOT_READY) {
+        }
+    }
+    fill(a, memory, SIZE, NULL, NULL);
+    finish(a);
+    SUCCESS(ze.zeFenceHostSynchronize(fence, SECONDS_10));
+    SUCCESS(ze.zeFenceDestroy(fence));
+    SUCCESS(ze.zeCommandListDestroy(list));
+    SUCCESS(ze.zeCommandQueueDestroy(queue));
+}
+
+static void a_queue_that_is_waited_for(bool fault) { execute(fault ? UNSEEN : BY_QUEUE); }
+
+static void a_fence_that_is_asked(bool fault) { execute(fault ? UNSEEN : BY_STATUS); }
+
+static void an_execution_that_waits(bool fault) { execute(fault ? UNSEEN : BY_MODE); }
+
+// An event in the middle of a regular list stands for the commands before it.
+static void a_part_of_a_regular_list(bool fault) {
+    ze_event_pool_handle_t pool = make_pool(1, POOL_PLAIN);
+    ze_event_handle_t event = make_event(pool, 0);
+    ze_command_list_handle_t list = make_regular_list(0);
+    ze_command_queue_handle_t queue = make_queue();
+    fill(list, memory, SIZE, event, NULL);
+    fill(list, memory + SIZE, SIZE, NULL, NULL);
+    SUCCESS(ze.zeCommandListClose(list));
+    SUCCESS(ze.zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    CHECK_EQUAL(urasync_list_wait_completed(handle_of(queue), 1, SECONDS_10), 0);
+    fill(b, fault ? memory + SIZE : memory, SIZE, NULL, event);
+    finish(b);
+    SUCCESS(ze.zeCommandQueueSynchronize(queue, SECONDS_10));
+    destroy_event(event);
+    destroy_pool(pool);
+    SUCCESS(ze.zeCommandListDestroy(list));
+    SUCCESS(ze.zeCommandQueueDestroy(queue));
+}
+
+// --- Which bytes --------------------------------------------------------------------------------
+
+// The last row of the second slice of a copy between two stretches of memory.
+static void a_last_row(const char *side, bool fault) {
+    enum { PITCH = 64, SLICE = 1024 };
+    const ze_copy_region_t region = {.width = 16, .height = 4, .depth = 2};
+    SUCCESS(ze.zeCommandListAppendMemoryCopyRegion(a, memory, &region, PITCH, SLICE, memory + SIZE,
+                                                   &region, PITCH, SLICE, NULL, 0, NULL));
+    fill(b, (char *)side + SLICE + 3 * PITCH + 16 - fault, 1, NULL, NULL);
+}
+
+static void a_last_row_that_is_written(bool fault) { a_last_row(memory, fault); }
+
+static void a_last_row_that_is_read(bool fault) { a_last_row(memory + SIZE, fault); }
+
+static void times_that_are_written(bool fault) {
+    ze_event_pool_handle_t pool = make_pool(1, POOL_TIMESTAMPS);
+    ze_event_handle_t event = make_event(pool, 0);
+    signal_event(a, event);
+    finish(a);
+    SUCCESS(ze.zeEventHostSynchronize(event, SECONDS_10));
+    SUCCESS(ze.zeCommandListAppendQueryKernelTimestamps(a, 1, &event, memory, NULL, NULL, 0, NULL));
+    if (!fault) {
+        finish(a);
+    }
+    fill(b, memory, 1, NULL, NULL);
+    finish_all();
+    destroy_event(event);
+    destroy_pool(pool);
+}
+
+static void a_page_that_is_in_use(bool fault) {
+    void *range;
+    ze_physical_mem_handle_t physical;
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .size = PAGE};
+    SUCCESS(ze.zeVirtualMemReserve(context, NULL, PAGE, &range));
+    SUCCESS(ze.zePhysicalMemCreate(context, devices[0], &desc, &physical));
+    SUCCESS(ze.zeVirtualMemMap(context, range, PAGE, physical, 0,
+                               ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    fill(a, range, SIZE, NULL, NULL);
+    complete_unseen(a);
+    if (!fault) {
+        finish(a);
+    }
+    SUCCESS(ze.zeVirtualMemUnmap(context, range, PAGE));
+    finish(a);
+    SUCCESS(ze.zeVirtualMemFree(context, range, PAGE));
+    SUCCESS(ze.zePhysicalMemDestroy(context, physical));
+}
+
+// Of several reads by one list the last one counts.
+static void a_read_once_more(bool fault) {
+    copy(a, memory + 2 * SIZE, memory, SIZE);
+    finish(a);
+    copy(a, memory + 2 * SIZE, memory, SIZE);
+    complete_unseen(a);
+    if (!fault) {
+        finish(a);
+    }
+    fill(b, memory, SIZE, NULL, NULL);
+}
+
+static void a_conflict_behind_what_is_right(bool fault) {
+    fill(a, memory + SIZE, SIZE, NULL, NULL);
+    complete_unseen(a);
+    fill(b, memory, SIZE, NULL, NULL);
+    if (!fault) {
+        finish(a);
+    }
+    fill(b, memory, (size_t)2 * SIZE, NULL, NULL);
+}
+
+// What is known complete is forgotten now and then; what is not is kept.
+static void among_many_bytes(char *at, bool fault) {
+    copy(a, memory + 2 * SIZE, memory, SIZE); // reads the one, writes the other
+    for (size_t i = 0; i < (size_t)4 * SIZE; i += 2) {
+        fill(c, memory + 4 * SIZE + i, 1, NULL, NULL);
+    }
+    finish(c);
+    complete_unseen(a);
+    if (!fault) {
+        finish(a);
+    }
+    fill(b, at, SIZE, NULL, NULL);
+}
+
+static void a_read_among_many_bytes(bool fault) { among_many_bytes(memory, fault); }
+
+static void a_write_among_many_bytes(bool fault) { among_many_bytes(memory + 2 * SIZE, fault); }
+
 // --- A lost device ------------------------------------------------------------------------------
 
 // What was appended before the loss will never matter to anybody.
@@ -290,6 +569,23 @@ static void a_device_that_is_lost(bool fault) {
     free_memory(mine);
     release(a);
     finish(a);
+}
+
+// What was appended before it is forgotten, what comes after it is looked at.
+static void a_command_after_a_loss(bool fault) {
+    fill(a, memory, SIZE, NULL, NULL);
+    complete_unseen(a);
+    urasync_fail("zeCommandListHostSynchronize", 1, ZE_RESULT_ERROR_DEVICE_LOST, 1);
+    CHECK_EQUAL(ze.zeCommandListHostSynchronize(b, 0), ZE_RESULT_ERROR_DEVICE_LOST);
+    fill(c, memory, SIZE, NULL, NULL);
+    finish(c);
+    fill(a, memory, SIZE, NULL, NULL);
+    complete_unseen(a);
+    if (!fault) {
+        finish(a);
+    }
+    fill(c, memory, SIZE, NULL, NULL);
+    finish_all();
 }
 
 // --- Events -------------------------------------------------------------------------------------
@@ -325,6 +621,39 @@ static void a_reset_of_a_pending_event(bool fault) {
     finish(a);
     destroy_event(event);
     destroy_pool(pool);
+}
+
+static void after_an_unseen_command(bool fault, bool resets,
+                                    ze_result_t (*call)(ze_event_handle_t event)) {
+    ze_event_pool_handle_t pool = make_pool(1, POOL_PLAIN);
+    ze_event_handle_t event = make_event(pool, 0);
+    if (resets) {
+        SUCCESS(ze.zeCommandListAppendEventReset(a, event));
+    } else {
+        signal_event(a, event);
+    }
+    complete_unseen(a);
+    if (!fault) {
+        finish(a);
+    }
+    SUCCESS(call(event));
+    finish(a);
+    if (call != ze.zeEventDestroy) {
+        destroy_event(event);
+    }
+    destroy_pool(pool);
+}
+
+static void a_reset_of_an_unseen_signal(bool fault) {
+    after_an_unseen_command(fault, false, ze.zeEventHostReset);
+}
+
+static void a_destruction_of_an_unseen_signal(bool fault) {
+    after_an_unseen_command(fault, false, ze.zeEventDestroy);
+}
+
+static void a_host_signal_after_an_unseen_reset(bool fault) {
+    after_an_unseen_command(fault, true, ze.zeEventHostSignal);
 }
 
 static void a_reset_by_another_list(bool fault) {
@@ -388,6 +717,21 @@ static void use_again(ze_event_handle_t event) {
     signal_event(a, event); // by a list that is there
     finish(a);
     SUCCESS(ze.zeEventHostSynchronize(event, SECONDS_10));
+}
+
+// A destruction looks at no list.
+static void a_destruction_without_the_list(bool fault) {
+    ze_event_pool_handle_t pool = make_pool(1, POOL_PLAIN);
+    ze_event_handle_t event = make_event(pool, 0);
+    ze_command_list_handle_t list = make_list(IN_ORDER);
+    signal_event(list, event);
+    finish(list);
+    destroy_list(list);
+    if (fault) {
+        reset(event);
+    }
+    destroy_event(event);
+    destroy_pool(pool);
 }
 
 static void a_reset_without_the_list(bool fault) { outlive(fault, reset); }
@@ -594,6 +938,48 @@ static const struct {
     {"a kernel that goes",
      a_kernel_that_goes_too_early,
      {"zeKernelDestroy", "'touch', of which 1"}},
+    {"a list that goes", a_list_that_goes, {"no order between", ""}},
+    {"a look at an event", a_look_at_an_event, {"no order between", ""}},
+    {"a signal from the host", a_signal_from_the_host, {"no order between", ""}},
+    {"a wait for the device", a_wait_for_the_device, {"no order between", ""}},
+    {"an append that waits", an_append_that_waits, {"no order between", ""}},
+    {"a free that waits", a_free_that_waits, {"zeMemFreeExt takes the 4096 bytes", "stay"}},
+    {"a free that is put off",
+     a_free_that_is_put_off,
+     {"zeMemFreeExt takes the 4096 bytes", "stay"}},
+    {"a queue that is waited for", a_queue_that_is_waited_for, {"no order between", ""}},
+    {"a fence that is asked", a_fence_that_is_asked, {"no order between", ""}},
+    {"an execution that waits", an_execution_that_waits, {"no order between", ""}},
+    {"a part of a regular list",
+     a_part_of_a_regular_list,
+     {"no order between", "(command 2 of list"}},
+    {"a last row that is written", a_last_row_that_is_written, {"the 1 bytes", "CopyRegion"}},
+    {"a last row that is read", a_last_row_that_is_read, {"the 1 bytes", "which reads them"}},
+    {"times that are written", times_that_are_written, {"QueryKernelTimestamps", "writes them"}},
+    {"a page that is in use",
+     a_page_that_is_in_use,
+     {"zeVirtualMemUnmap takes", "nobody has seen"}},
+    {"a read once more", a_read_once_more, {"the 4096 bytes", "which reads them"}},
+    {"a conflict behind what is right",
+     a_conflict_behind_what_is_right,
+     {"no order between", "the 4096 bytes"}},
+    {"a read among many bytes", a_read_among_many_bytes, {"no order between", "which reads them"}},
+    {"a write among many bytes",
+     a_write_among_many_bytes,
+     {"no order between", "zeCommandListAppendMemoryCopy"}},
+    {"a command after a loss", a_command_after_a_loss, {"no order between", ""}},
+    {"a reset of an unseen signal",
+     a_reset_of_an_unseen_signal,
+     {"zeEventHostReset resets event", "zeCommandListAppendSignalEvent"}},
+    {"a destruction of an unseen signal",
+     a_destruction_of_an_unseen_signal,
+     {"zeEventDestroy destroys event", "zeCommandListAppendSignalEvent"}},
+    {"a host signal after an unseen reset",
+     a_host_signal_after_an_unseen_reset,
+     {"zeEventHostSignal signals event", "zeCommandListAppendEventReset"}},
+    {"a destruction without the list",
+     a_destruction_without_the_list,
+     {"zeEventHostReset for event", "an immediate list that was destroyed"}},
     {"an event that goes", an_event_that_goes_while_it_is_in_use, {"zeEventDestroy", "refers"}},
 };
 
