@@ -28,7 +28,7 @@ from urasync_l0.event_source import (
 from urasync_l0.kept_objects import KeptObjects
 from urasync_l0.native_context import NativeContext
 from urasync_l0.native_list import NativeList
-from urasync_l0.pool import ListFront, Mark, MarkerEvent
+from urasync_l0.pool import ListFront, Mark, MarkerEvent, at_once
 from urasync_l0.recorded_event import Event
 from urasync_l0.result import (
     DeviceLostError,
@@ -116,6 +116,7 @@ class CommandList(ListFront, ABC):
 
     # -- what the pool core asks for ---------------------------------------------------------------
 
+    @at_once("append_marker")
     def append_marker(self) -> MarkerEvent:
         """Append one signal; it covers everything before it."""
         event = self._take_event()

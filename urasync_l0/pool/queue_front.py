@@ -66,7 +66,8 @@ class QueueFront:
 
 def at_once(action: str) -> Callable[[Method], Method]:
     """Mark a method as one that may be done at once: "alloc_device", "alloc_shared", "alloc_host",
-    "alloc_address", "free" or "record" of a queue, or "free_own" of an allocation."""
+    "alloc_address", "free" or "record" of a queue, "free_own" of an allocation, or "append_marker"
+    of a queue's list."""
     del action
     return _same
 

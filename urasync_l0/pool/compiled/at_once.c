@@ -5,7 +5,7 @@
 
 #include "structure.h"
 
-enum action { ALLOC, ALLOC_ADDRESS, FREE, FREE_OWN, RECORD };
+enum action { ALLOC, ALLOC_ADDRESS, FREE, FREE_OWN, RECORD, APPEND_MARKER };
 
 typedef struct {
     PyObject ob_base;
@@ -97,12 +97,20 @@ static PyObject *record(PyObject *const *given, Py_ssize_t count, PyObject *keyw
     return queue_record((queue_front *)given[0], known.command_record);
 }
 
+static PyObject *append_marker(PyObject *const *given, Py_ssize_t count, PyObject *keywords) {
+    if (count != 1 || keywords != NULL || !PyObject_TypeCheck(given[0], &list_front_type)) {
+        return NULL;
+    }
+    return list_append_marker((list_front *)given[0]);
+}
+
 static PyObject *call(PyObject *self, PyObject *const *given, size_t flagged, PyObject *keywords) {
     const at_once *this = (at_once *)self;
     Py_ssize_t count = PyVectorcall_NARGS(flagged);
-    PyObject *result = this->action == RECORD ? record(given, count, keywords)
-                       : this->action >= FREE ? release(this, given, count, keywords)
-                                              : allocate(this, given, count, keywords);
+    PyObject *result = this->action == RECORD          ? record(given, count, keywords)
+                       : this->action == APPEND_MARKER ? append_marker(given, count, keywords)
+                       : this->action >= FREE          ? release(this, given, count, keywords)
+                                                       : allocate(this, given, count, keywords);
     if (result != NULL || PyErr_Occurred()) {
         return result;
     }
@@ -124,6 +132,7 @@ static int read_action(at_once *this, const char *name) {
         {"free", FREE, NULL},
         {"free_own", FREE_OWN, NULL},
         {"record", RECORD, NULL},
+        {"append_marker", APPEND_MARKER, NULL},
     };
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (strcmp(name, actions[i].name) == 0) {

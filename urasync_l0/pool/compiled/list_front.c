@@ -86,14 +86,11 @@ static uint32_t append(const list_front *list, const native_signal *ready) {
     return code;
 }
 
-native_signal *list_signal(list_front *list, uint32_t *code) {
+// As list_signal, but always one that is appended.
+static native_signal *append_signal(list_front *list, uint32_t *code) {
     order_fields *order = (order_fields *)list->order;
-    native_signal *given = signal_from(list, order->sequence);
-    if (given != NULL) {
-        return given;
-    }
     PyObject *mark = order->clock == NULL ? NULL : next_mark(list);
-    given = mark == NULL ? NULL : take_ready(list->ready);
+    native_signal *given = mark == NULL ? NULL : take_ready(list->ready);
     if (given == NULL) {
         Py_XDECREF(mark);
         return NULL;
@@ -112,6 +109,33 @@ native_signal *list_signal(list_front *list, uint32_t *code) {
         given = NULL;
     }
     return given;
+}
+
+native_signal *list_signal(list_front *list, uint32_t *code) {
+    native_signal *last = signal_from(list, ((order_fields *)list->order)->sequence);
+    return last == NULL ? append_signal(list, code) : last;
+}
+
+PyObject *list_append_marker(list_front *list) {
+#ifdef Py_GIL_DISABLED
+    (void)list;
+    return NULL;
+#else
+    if (!list_can_signal(list)) {
+        return NULL;
+    }
+    uint32_t code = 0;
+    lock *order_lock = (lock *)Py_NewRef(((order_fields *)list->order)->lock);
+    lock_acquire(order_lock);
+    native_signal *given = list->is_closing ? NULL : append_signal(list, &code);
+    lock_release(order_lock);
+    Py_DECREF((PyObject *)order_lock);
+    if (code != 0) {
+        list_refuse(list, given, code);
+        Py_CLEAR(given);
+    }
+    return (PyObject *)given;
+#endif
 }
 
 void list_refuse(list_front *list, native_signal *given, uint32_t code) {

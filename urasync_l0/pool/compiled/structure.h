@@ -359,6 +359,9 @@ bool list_has_signal(const list_front *list);
 // holds the queue's lock, and but for list_refuse keeps it.
 native_signal *list_signal(list_front *list, uint32_t *code);
 void list_refuse(list_front *list, native_signal *given, uint32_t code);
+// A signal that is appended for the pool core, held; NULL without an error where the method in
+// Python has to do it. The caller holds no lock.
+PyObject *list_append_marker(list_front *list);
 
 // -- queues -----------------------------------------------------------------------------------
 
