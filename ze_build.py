@@ -73,6 +73,9 @@ OPTIONAL_ENTRIES = frozenset(
     }
 )
 
+# What has all that the build takes from a Debian system.
+PACKAGES = ("gcc", "libc6-dev", "libze-dev", "python3-dev")
+
 SYSTEM_HEADERS = ("level_zero/ze_api.h", "level_zero/loader/ze_loader.h")
 
 # Warnings are errors in tests/driver/Makefile only: a newer compiler must not stop an installation.
@@ -89,6 +92,11 @@ class BuildError(SystemExit):
         super().__init__(f"urasync-l0 cannot be built: {problem}\n{remedy}")
 
 
+def on_debian(package: str) -> str:
+    """How to install what is missing. Only the first is found, so all that may be are named."""
+    return f"On Debian: apt-get install {package} (the whole build needs {' '.join(PACKAGES)})"
+
+
 def compiler() -> list[str]:
     """The C compiler: the variable CC, else cc or gcc."""
     chosen = shlex.split(os.environ.get("CC", ""))
@@ -96,7 +104,7 @@ def compiler() -> list[str]:
         if shutil.which(command[0]):
             return command
     name = f"the C compiler {chosen[0]!r} (variable CC)" if chosen else "a C compiler"
-    raise BuildError(f"{name} was not found.", "On Debian: apt-get install gcc")
+    raise BuildError(f"{name} was not found.", on_debian("gcc"))
 
 
 def include_folders() -> list[str]:
@@ -110,8 +118,8 @@ def system_header_text() -> str:
     override = os.environ.get("URASYNC_L0_INCLUDE")
     place = f"in {override} (variable URASYNC_L0_INCLUDE)" if override else "on this system"
     remedy = (
-        "On Debian: apt-get install libze-dev; elsewhere set URASYNC_L0_INCLUDE to the folder that "
-        "holds level_zero/ze_api.h."
+        f"{on_debian('libze-dev')}; elsewhere set URASYNC_L0_INCLUDE to the folder that holds "
+        "level_zero/ze_api.h."
     )
     if override and not Path(override, SYSTEM_HEADERS[0]).is_file():
         raise BuildError(f"there is no {SYSTEM_HEADERS[0]} {place}.", remedy)
@@ -138,7 +146,7 @@ def system_header_text() -> str:
     if not header.startswith("level_zero/"):
         raise BuildError(
             f"the C library's header {header} was not found.",
-            "On Debian: apt-get install libc6-dev",
+            on_debian("libc6-dev"),
         )
     raise BuildError(f"the Level Zero headers were not found {place} ({header}).", remedy)
 
@@ -216,7 +224,7 @@ def level_zero() -> cffi.FFI:
     if not python_header.is_file():
         raise BuildError(
             f"Python's own header {python_header} was not found.",
-            "On Debian: apt-get install python3-dev",
+            on_debian("python3-dev"),
         )
     declarations = declaration_text()
     ffi = cffi.FFI()

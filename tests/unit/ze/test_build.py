@@ -96,7 +96,8 @@ def test_who_installs_reads_two_lines(
     assert run.returncode == 1
     first, second = run.stderr.splitlines()
     assert first.startswith("urasync-l0 cannot be built: ")
-    assert f"apt-get install {package}" in second
+    assert f"apt-get install {package} (" in second
+    assert "needs gcc libc6-dev libze-dev python3-dev)" in second
     assert not list(tmp_path.iterdir())
 
 
