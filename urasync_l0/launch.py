@@ -53,6 +53,8 @@ def argument(value: Any) -> Argument:
     ------
     InvalidMemObjectError
         If the allocation is freed.
+    InvalidKernelArgumentsError
+        With INVALID_KERNEL_ARGUMENT_SIZE if local memory has no bytes, or more than there can be.
     TypeError
         If it is none of these; a Python number has no size of its own.
     """
@@ -60,6 +62,11 @@ def argument(value: Any) -> Argument:
         value.require_live()
         return Argument(8, value.ptr.to_bytes(8, "little"), value)
     if isinstance(value, LocalMemory):
+        if not 0 < operator.index(value.nbytes) < 2**64:
+            raise InvalidKernelArgumentsError(
+                f"A group cannot have {value!r}; it must be at least 1 byte.",
+                code=UrResult.INVALID_KERNEL_ARGUMENT_SIZE,
+            )
         return Argument(value.nbytes, None)
     try:
         content = bytes(memoryview(value))
@@ -145,7 +152,12 @@ def plan_launch(
 
 
 def _sizes(given: Sequence[int], what: str) -> Sizes:
-    sizes = [operator.index(each) for each in given]
+    try:
+        sizes = [operator.index(each) for each in given]
+    except TypeError:
+        raise TypeError(
+            f"The {what} size must be one to three integers, as (1024,), not {given!r}."
+        ) from None
     if not 1 <= len(sizes) <= 3:
         raise InvalidWorkSizeError(
             f"The {what} size has {len(sizes)} dimensions; it must have one to three.",

@@ -19,10 +19,13 @@ from urasync_l0.native_context import Finalizer, NativeContext
 from urasync_l0.not_copied import not_copied
 from urasync_l0.result import (
     InvalidContextError,
+    InvalidDeviceError,
+    InvalidKernelError,
     InvalidOperationError,
     InvalidProgramError,
     InvalidValueError,
     UrError,
+    UrResult,
 )
 from urasync_l0.specialisation import checked_constants
 from urasync_l0.ze import module as ze_module
@@ -68,6 +71,12 @@ class _KernelFinalizer(Finalizer):
 
 
 _UNKNOWN = b"?"  # what somebody else's module was made from
+
+
+def _check_options(options: str) -> None:
+    """Refuse options that the compiler would not see whole."""
+    if "\0" in checked_instance("options", options, str):
+        raise InvalidValueError(f"The options {options!r} have a zero byte, where they would end.")
 
 
 class NativeModule:
@@ -218,10 +227,12 @@ class Program:
             If that was done already.
         InvalidProgramError
             If the program or its context is closed.
+        InvalidValueError
+            If the options have a zero byte.
         UrError
             With PROGRAM_BUILD_FAILURE if it does not compile.
         """
-        checked_instance("options", options, str)
+        _check_options(options)
         native = self.context.native
         native.attend()
         with self._lock:
@@ -246,12 +257,14 @@ class Program:
 
         Raises
         ------
+        InvalidValueError
+            If the options have a zero byte.
         InvalidOperationError
             If it is built already.
         InvalidProgramError
             If the program or its context is closed.
         """
-        checked_instance("options", options, str)
+        _check_options(options)
         with self._lock:
             self._require_open()
             if self._modules:
@@ -345,6 +358,11 @@ class Program:
         UrError
             With INVALID_KERNEL_NAME if it has none of that name.
         """
+        if "\0" in checked_instance("name", name, str):  # the driver would read no further
+            raise UrError(
+                f"{self!r} has no kernel {name!r}: no name has a zero byte.",
+                code=UrResult.INVALID_KERNEL_NAME,
+            )
         self.context.native.attend()
         with self._lock:
             self._require_open()
@@ -394,11 +412,27 @@ class Kernel:
         return self._is_closed or self.program.context.is_closed
 
     def native(self, device: Device) -> NativeKernel:
-        """The kernel for a device of the program's context."""
-        natives = self._natives
-        while device.native_value not in natives and device.parent is not None:
+        """The kernel for a device of the program's context.
+
+        Raises
+        ------
+        InvalidKernelError
+            If the kernel is closed.
+        InvalidDeviceError
+            If the device is none of the context's.
+        """
+        natives, asked = self._open_natives(), device
+        while device.native_value not in natives:
+            if device.parent is None:
+                raise InvalidDeviceError(f"{self!r} is for other devices than {asked!r}.")
             device = device.parent  # a context builds for the devices that it names
         return natives[device.native_value]
+
+    def _open_natives(self) -> dict[int, NativeKernel]:
+        natives = self._natives  # another thread may close it meanwhile
+        if not natives:
+            raise InvalidKernelError(f"{self!r} cannot be used any more.")
+        return natives
 
     @property
     def native_handle(self) -> int:
@@ -406,13 +440,27 @@ class Kernel:
         return next((handle_value(each.handle) for each in self._natives.values()), 0)
 
     def properties(self, device: Device) -> KernelProperties:
-        """What it is like on a device of the program's context."""
+        """What it is like on a device of the program's context.
+
+        Raises
+        ------
+        InvalidKernelError
+            If the kernel is closed.
+        InvalidDeviceError
+            If the device is none of the context's.
+        """
         with self.program.context.native.loss:
             return ze_module.kernel_properties(self.native(device).handle)
 
     def set_indirect_access(self, allowed: bool) -> None:
-        """Whether later launches may reach all USM through the pointers that they find."""
-        for native in set(self._natives.values()):
+        """Whether later launches may reach all USM through the pointers that they find.
+
+        Raises
+        ------
+        InvalidKernelError
+            If the kernel is closed.
+        """
+        for native in set(self._open_natives().values()):
             with self.program.context.native.loss, native.lock:
                 ze_module.set_indirect_access(native.handle, allowed)
 

@@ -360,7 +360,7 @@ class TransferQueue(UsmQueue):
         InvalidContextError
             If it belongs to another context.
         InvalidKernelArgumentsError
-            If there are more or fewer arguments than it takes.
+            If there are more or fewer arguments than it takes, or local memory has no bytes.
         InvalidWorkSizeError
             If the sizes cannot be launched.
         InvalidEventWaitListError

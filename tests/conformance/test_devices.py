@@ -6,7 +6,9 @@ Their number is set before the driver loads, so each program runs in a process o
 
 import pytest
 
+from tests.helpers.kernels import build
 from tests.helpers.strict_process import run_strictly
+from urasync_l0 import Context
 
 pytestmark = pytest.mark.usefixtures("controls")
 
@@ -250,3 +252,31 @@ def test_a_queue_of_the_other_device_frees(adapter: str) -> None:
     del first, second
     """
     assert run_on_two(program, adapter) == "True\nTrue False\n"
+
+
+def test_a_program_is_built_for_each_device(adapter: str, context: Context) -> None:
+    """``context`` is here to skip where there is no compiler."""
+    build(context).close()
+    program = """
+    from tests.helpers.spirv import special_program
+    built = context.create_program(special_program())
+    kernel = built.kernel("special")
+    print([kernel.properties(device).argument_count for device in context.devices])
+    for queue in queues:
+        memory, seen = queue.alloc_device(256), bytearray(8)
+        queue.launch(kernel, (64,), [memory])
+        queue.memcpy(seen, memory, 8)
+        queue.free(memory)
+        queue.finish(20 * SECOND)
+        print(seen.hex())
+    kernel.close()
+    print(refused(lambda: kernel.properties(context.devices[1])))
+    alone = urasync_l0.Context(sys.argv[1], devices=context.devices[:1])
+    kernel = alone.create_program(special_program()).kernel("special")
+    print(refused(lambda: kernel.properties(context.devices[1])))
+    del kernel
+    alone.close(20 * SECOND)
+    built.close()
+    """
+    expected = "[1, 1]\n4100000041000000\n4100000041000000\nINVALID_KERNEL\nINVALID_DEVICE\n"
+    assert run_on_two(program, adapter) == expected

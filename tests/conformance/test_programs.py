@@ -5,6 +5,7 @@ import os
 import struct
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,12 @@ import pytest
 from tests.helpers.gates import hold
 from tests.helpers.kernels import build, kernel_touching
 from tests.helpers.readback import as_copied
-from tests.helpers.spirv import special_program
+from tests.helpers.spirv import add_program, fill_program, grouped_program, special_program
 from tests.helpers.usm import KINDS, alloc, finish, read
 from urasync_l0 import Context, Kernel, LocalMemory, Program, Queue, UrError, UrResult, UsmType
 from urasync_l0.enums import QueueFlag
 from urasync_l0.launch import argument
+from urasync_l0.ze import module as ze_module
 
 if TYPE_CHECKING:
     from urasync_l0.allocation import Allocation
@@ -120,6 +122,36 @@ def test_arguments_are_bytes() -> None:
         argument(7)
 
 
+@pytest.mark.parametrize("nbytes", [0, -1, 1 << 64])
+def test_local_memory_has_bytes(nbytes: int) -> None:
+    with pytest.raises(UrError, match=rf"nbytes={nbytes}\); it must be") as caught:
+        argument(LocalMemory(nbytes))
+    assert caught.value.code is UrResult.INVALID_KERNEL_ARGUMENT_SIZE
+
+
+def test_a_zero_byte_ends_no_name(context: Context, program: Program) -> None:
+    with pytest.raises(UrError, match="no name has a zero byte") as caught:
+        program.kernel("fill\0er")
+    assert caught.value.code is UrResult.INVALID_KERNEL_NAME
+    with pytest.raises(TypeError, match="name must be a str, not 7"):
+        program.kernel(7)  # type: ignore[arg-type]
+    with pytest.raises(UrError, match="have a zero byte"):
+        context.create_program(fill_program(), "-g\0-bogus")
+
+
+def test_what_is_closed_tells_no_properties(context: Context, program: Program) -> None:
+    kernel = program.kernel("fill")
+    assert kernel.properties(context.devices[0]).argument_count == 2
+    kernel.close()
+    for ask in (
+        lambda: kernel.properties(context.devices[0]),
+        lambda: kernel.set_indirect_access(False),
+    ):
+        with pytest.raises(UrError, match="cannot be used any more") as caught:
+            ask()
+        assert caught.value.code is UrResult.INVALID_KERNEL
+
+
 def test_a_program_names_its_kernels(program: Program) -> None:
     assert sorted(program.kernel_names()) == ["add", "fill", "follow", "mirror"]
     counts = {name: program.kernel(name).argument_count for name in program.kernel_names()}
@@ -175,6 +207,22 @@ def test_constants_that_the_program_has_not(context: Context) -> None:
         program.set_constants({7: b"abcd"})
 
 
+def test_a_link_has_options_of_its_own(context: Context, program: Program, driver: str) -> None:
+    """``program`` is here to skip where there is no compiler."""
+    parts = [Program(context, each) for each in (fill_program(), add_program())]
+    for part in parts:
+        part.compile("-g")
+    linked = Program.link(parts)
+    assert sorted(linked.kernel_names()) == ["add", "fill"]
+    linked.close()
+    if driver == "software":  # others take options that they do not know
+        with pytest.raises(UrError, match="Unrecognized build options: -bogus") as caught:
+            Program.link(parts, "-bogus")
+        assert caught.value.code is UrResult.PROGRAM_BUILD_FAILURE
+    for part in parts:
+        part.close()
+
+
 @READS_DATA
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kernel_writes_memory_of_each_kind(
@@ -214,7 +262,82 @@ def test_a_kernel_reaches_what_its_memory_points_to(
     queue.free(cell)
 
 
+@READS_DATA
+def test_a_suggestion_is_made_to_fit(
+    context: Context, make_kernel: MakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = context.create_queue()
+    kernel = make_kernel("fill", SIZE, 0)
+    memory = queue.alloc_device(SIZE)
+    monkeypatch.setattr(ze_module, "suggest_group_size", lambda kernel, sizes: (48, 1, 1))
+    queue.launch(kernel, (ITEMS,), [memory, number(7)])  # in groups of 16
+    assert numbers(queue, memory) == [7] * ITEMS
+    queue.free(memory)
+
+
+@READS_DATA
+def test_a_kernel_may_require_its_groups(context: Context, program: Program) -> None:
+    """``program`` is here to skip where there is no compiler."""
+    queue = context.create_queue()
+    grouped = context.create_program(grouped_program())
+    kernel = grouped.kernel("grouped")
+    assert kernel.properties(context.devices[0]).required_group_size == (8, 4, 1)
+    memory = queue.alloc_device(4 * 16)
+    queue.launch(kernel, (16, 8), [memory])
+    assert numbers(queue, memory) == [7] * 16
+    with pytest.raises(UrError, match=r"\(8, 1, 1\).*requires \(8, 4, 1\)"):
+        queue.launch(kernel, (16,), [memory])
+    queue.free(memory)
+    grouped.close()
+
+
 # Order
+
+
+@READS_DATA
+def test_threads_launch_one_kernel_with_their_own_arguments(
+    context: Context, make_kernel: MakeKernel
+) -> None:
+    kernel = make_kernel("fill", SIZE, 0)
+    rounds, wrong = 100, []
+
+    def work(value: int) -> None:
+        queue = context.create_queue()
+        for turn in range(rounds):
+            memory = queue.alloc_device(SIZE)
+            queue.launch(kernel, (ITEMS,), [memory, number(rounds * value + turn)])
+            if numbers(queue, memory) != [rounds * value + turn] * ITEMS:
+                wrong.append((value, turn))
+            queue.free(memory)
+        finish(queue)
+
+    threads = [threading.Thread(target=work, args=(value,)) for value in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert wrong == []
+
+
+@READS_DATA
+@pytest.mark.parametrize("allowed", [True, False])
+def test_indirect_access_may_be_given_up(
+    context: Context, program: Program, controls: "Controls", allowed: bool
+) -> None:
+    """With it, a launch may be in conflict over memory that it was not given."""
+    ahead, beside = context.create_queue(), context.create_queue()
+    kernel = program.kernel("fill")
+    kernel.set_indirect_access(allowed)
+    memory, other = ahead.alloc_device(SIZE), beside.alloc_host(SIZE)
+    ahead.launch(kernel, (ITEMS,), [memory, number(1)])
+    beside.fill(other, b"\2")
+    finish(ahead)
+    finish(beside)
+    reports = controls.take_reports()
+    assert any("zeCommandListAppendLaunchKernel" in each for each in reports) == allowed
+    ahead.free(memory)
+    beside.free(other)
 
 
 @READS_DATA

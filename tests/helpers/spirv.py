@@ -12,13 +12,15 @@
 ``special(global uint *to)``
     ``to[i]`` is the sum of the specialisation constants 7, a ``uint`` that is 5 if nobody sets it,
     and 8, a ``ulong`` that is 60; in a program of its own.
+``grouped(global uint *to)``
+    ``to[i] = 7``, in groups of 8 x 4 x 1 work-items and no others; in a program of its own.
 """
 
 import struct
 from collections.abc import Callable
 
 # Instructions, by the names and numbers of the specification of SPIR-V.
-_MEMORY_MODEL, _ENTRY_POINT, _CAPABILITY, _DECORATE = 14, 15, 17, 71
+_MEMORY_MODEL, _ENTRY_POINT, _EXECUTION_MODE, _CAPABILITY, _DECORATE = 14, 15, 16, 17, 71
 _TYPE_VOID, _TYPE_INT, _TYPE_VECTOR, _TYPE_POINTER, _TYPE_FUNCTION = 19, 21, 23, 32, 33
 _CONSTANT, _FUNCTION, _PARAMETER, _FUNCTION_END, _VARIABLE = 43, 54, 55, 56, 59
 _LOAD, _STORE, _POINTER_CHAIN, _EXTRACT, _TO_POINTER = 61, 62, 70, 81, 120
@@ -31,6 +33,7 @@ _WORKGROUP_SIZE, _LOCAL_ID, _GLOBAL_ID = 25, 27, 28  # what is built in
 _ACQUIRE_AND_RELEASE, _WORKGROUP_MEMORY = 0x8, 0x100  # of a barrier
 _ALIGNED = 2
 _SPEC_ID = 1  # a decoration
+_LOCAL_SIZE = 17  # an execution mode
 
 _VOID, _UINT, _ULONG, _VECTOR, _TO_VECTOR, _TO_UINT, _TO_ULONG, _TO_LOCAL = range(1, 9)
 _ID_OF_GLOBAL, _ID_OF_LOCAL, _ID_OF_SIZE, _ONE, _TWO, _SEMANTICS = range(9, 15)
@@ -48,6 +51,7 @@ class _Module:
 
     def __init__(self) -> None:
         self.entry_points: list[list[int]] = []
+        self.modes: list[list[int]] = []
         self.decorations: list[list[int]] = []
         self.types: list[list[int]] = []
         self.body: list[list[int]] = []
@@ -84,11 +88,19 @@ class _Module:
         self.types.append([_SPEC_CONSTANT, type_, result, *value])
         return result
 
-    def kernel(self, name: str, types: list[int], body: Callable[..., None]) -> None:
+    def kernel(
+        self,
+        name: str,
+        types: list[int],
+        body: Callable[..., None],
+        group: tuple[int, int, int] | None = None,
+    ) -> None:
         """A kernel of parameters of these types; ``body`` gets their ids."""
         function, type_of_function = self.new_id(), self.new_id()
         used = [_ID_OF_GLOBAL, _ID_OF_LOCAL, _ID_OF_SIZE]
         self.entry_points.append([_ENTRY_POINT, 6, function, *_text(name), *used])
+        if group is not None:
+            self.modes.append([_EXECUTION_MODE, function, _LOCAL_SIZE, *group])
         self.types.append([_TYPE_FUNCTION, type_of_function, _VOID, *types])
         self.add(_FUNCTION, _VOID, function, 0, type_of_function)
         parameters = [self.make(_PARAMETER, type_) for type_ in types]
@@ -107,6 +119,7 @@ class _Module:
             *([_CAPABILITY, each] for each in (_ADDRESSES, _KERNEL, _INT64)),
             [_MEMORY_MODEL, 2, 2],  # 64-bit addresses, OpenCL
             *self.entry_points,
+            *self.modes,
             *([_DECORATE, variable, 11, which] for variable, which in variables),
             *self.decorations,
             [_TYPE_VOID, _VOID],
@@ -207,4 +220,17 @@ def special_program() -> bytes:
         module.store(place, module.make(_ADD, _UINT, narrow, other))
 
     module.kernel("special", [_TO_UINT], body)
+    return module.program()
+
+
+def grouped_program() -> bytes:
+    """A program with the kernel ``grouped`` alone."""
+    module = _Module()
+    seven = module.constant(7, _UINT, 7)
+
+    def body(to: int) -> None:
+        place = module.make(_POINTER_CHAIN, _TO_UINT, to, module.built_in(_ID_OF_GLOBAL))
+        module.store(place, seven)
+
+    module.kernel("grouped", [_TO_UINT], body, group=(8, 4, 1))
     return module.program()

@@ -309,7 +309,16 @@ def set_group_size(kernel: KernelHandle, sizes: tuple[int, int, int]) -> None:
     """Set the work-items of a group in each dimension."""
     code = lib.zeKernelSetGroupSize(kernel, *sizes)
     if code:
-        check(code, "zeKernelSetGroupSize", f"The sizes are {sizes}")
+        check(code, "zeKernelSetGroupSize", f"The sizes are {sizes}{_requirement(kernel)}")
+
+
+def _requirement(kernel: KernelHandle) -> str:
+    """Which group size a kernel requires, as the end of a sentence; nothing if it takes any."""
+    with suppress(UrError):
+        required = kernel_properties(kernel).required_group_size
+        if any(required):
+            return f"; the kernel requires {required}"
+    return ""
 
 
 def suggest_group_size(kernel: KernelHandle, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
