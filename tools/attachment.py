@@ -233,7 +233,7 @@ def _answer(connection: socket.socket, who: str) -> bytes:
         if not isinstance(answer, dict):
             raise ToolError(f"{who} ended before it answered." if not header else _nonsense(who))
         if "error" in answer:
-            raise ToolError(f"{who} refuses: {answer['error']}.")
+            raise ToolError(f"{who} refuses: {str(answer['error'])[:200]}.")
         size = answer.get("size")
         if type(size) is not int or not 0 <= size <= LARGEST_ANSWER:
             raise ToolError(_nonsense(who))

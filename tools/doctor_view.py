@@ -14,6 +14,7 @@ from rich.text import Text
 
 from urasync_l0.diagnosis import Diagnosis, Finding, Verdict
 from urasync_l0.driver_report import DeviceReport, DriverReport
+from urasync_l0.tools.failure import printable
 from urasync_l0.tools.layout import Layout
 
 _ABSENT = "absent"
@@ -76,7 +77,7 @@ class DoctorView:
         yield Text(f"{driver.name} driver", "bold")
         yield self._rows(self._about_driver(driver))
         for device in (each for place in driver.platforms for each in place.devices):
-            yield Padding(Text(_printable(self._about_device(device))), (0, 0, 0, 2))
+            yield Padding(Text(printable(self._about_device(device))), (0, 0, 0, 2))
             yield self._features(device)
 
     def _about_driver(self, driver: DriverReport) -> Iterator[tuple[str, str]]:
@@ -122,7 +123,7 @@ class DoctorView:
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         for name, value in rows:
-            table.add_row(Text(name), Text(_printable(value)))
+            table.add_row(Text(name), Text(printable(value)))
         return Padding(table, (0, 0, 0, 2))
 
     @staticmethod
@@ -132,8 +133,3 @@ class DoctorView:
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         return table
-
-
-def _printable(text: str) -> str:
-    """What a driver or the environment says, with nothing that a terminal would act on."""
-    return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")

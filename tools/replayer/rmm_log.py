@@ -8,6 +8,7 @@ pointer, the size and the stream. Failed allocations gave nothing and are left o
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 
 from urasync_l0.tools.replayer.foreign_trace import ForeignTrace
 from urasync_l0.tools.replayer.trace import TraceError
@@ -36,11 +37,14 @@ def read_rmm_log(data: bytes, path: str, queues: int) -> ForeignTrace:
     except UnicodeDecodeError as error:
         raise TraceError(path, 0, f"not UTF-8 at byte {error.start}") from None
     failed = 0
-    rows = csv.reader(lines)
-    names = [name.strip().lower() for name in next(rows)]
+    rows = _rows(path, lines)
+    _, header = next(rows)
+    names = [name.strip().lower() for name in header]
+    for name in _NEEDED:
+        if name not in names:
+            raise TraceError(path, 1, f"the header has no column {name!r}")
     action_at, pointer_at, size_at, stream_at = (names.index(name) for name in _NEEDED)
-    for row in rows:
-        line = rows.line_num
+    for line, row in rows:
         if not row:
             continue
         if len(row) < len(names):
@@ -63,6 +67,16 @@ def read_rmm_log(data: bytes, path: str, queues: int) -> ForeignTrace:
     if failed:
         trace.note(f"{failed} failed allocations are left out")
     return trace
+
+
+def _rows(path: str, lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each row, with the number of its last line."""
+    rows = csv.reader(lines)
+    try:
+        for row in rows:
+            yield rows.line_num, row
+    except csv.Error as error:
+        raise TraceError(path, rows.line_num, f"no row of a log: {error}") from None
 
 
 def _pointer(path: str, line: int, text: str) -> int:
