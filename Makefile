@@ -130,7 +130,8 @@ test-kernels: $(BUILT) $(DEVELOPMENT) $(KERNELS)/lib/libintelocl.so
 	$(MAKE) -C tests/driver test FILTER=spirv PYTHON=$(abspath $(VENV_PYTHON))
 	$(VENV_PYTHON) -m pytest -n auto $(PYTEST_FLAGS) tests/conformance/test_programs.py \
 		tests/conformance/entry_points/test_program.py tests/conformance/test_verification_kernel.py \
-		tests/tools/test_demo.py tests/examples tests/ur_library/test_client.py
+		tests/conformance/test_devices.py tests/tools/test_demo.py tests/tools/test_kernel_launches.py \
+		tests/examples tests/ur_library/test_client.py
 
 SYCL := .cache/sycl
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a launch of an empty kernel costs on the software driver, and what of that is OpenCL's.
 
-``python -m benchmarks.kernel_launches`` needs an OpenCL runtime, which ``URASYNC_L0_OPENCL`` names
-or the extra ``kernels`` brings. It runs the kernel by OpenCL alone and by a queue, and a fill, a
-command like it without OpenCL; each with a wait, a thousand times, in turns. The least time of
-each is the one that nothing disturbed. ``--json`` prints the figures alone.
+``python -m benchmarks.kernel_launches`` needs an OpenCL runtime, which ``URASYNC_L0_OPENCL`` or
+``OCL_ICD_FILENAMES`` names or the extra ``kernels`` brings. It runs the kernel by OpenCL alone and
+by a queue, and a fill, a command like it without OpenCL; each with a wait, a thousand times, in
+turns. The least time of each is the one that nothing disturbed. ``--json`` prints the figures
+alone.
 """
 
 from __future__ import annotations
@@ -48,6 +49,12 @@ int clEnqueueNDRangeKernel(void *, void *, unsigned, void *, size_t *, size_t *,
 int clWaitForEvents(unsigned, void **);
 int clReleaseEvent(void *);
 """
+
+
+def runtime() -> str | None:
+    """The file of the runtime that the driver takes, if a variable names it."""
+    files = (os.environ.get(name, "") for name in ("URASYNC_L0_OPENCL", "OCL_ICD_FILENAMES"))
+    return next((each for file in files for each in file.split(":") if each), None)
 
 
 def opencl_alone(file: str) -> Callable[[], None]:
@@ -95,6 +102,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except urasync_l0.UrError as error:
             print(error, file=sys.stderr)
             return 3
+        file = runtime()
+        if file is None:
+            said = "The system's runtime was found; name its file in URASYNC_L0_OPENCL."
+            print(said, file=sys.stderr)
+            return 3
         queue = context.create_queue()
         kernel = program.kernel("none")
         memory = queue.alloc_device(4)
@@ -108,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             queue.finish()
 
         ways = {
-            "OpenCL alone": opencl_alone(os.environ["URASYNC_L0_OPENCL"]),
+            "OpenCL alone": opencl_alone(file),
             "queue.fill of 4 bytes, and finish": fill,
             "queue.launch, and finish": launch,
         }
