@@ -290,7 +290,11 @@ def test_an_exception_in_flight(adapter: str) -> None:
     assert run_strictly(program, adapter) == "left {}\n"
 
 
-@pytest.mark.parametrize("way", ["os._exit", "SIGTERM", "SIGINT", "exception", "sys.exit"])
+ENDING = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGKILL")
+"""Signals that end a process unless it handles them."""
+
+
+@pytest.mark.parametrize("way", ["os._exit", "exception", "sys.exit", *ENDING])
 def test_the_exit_status_is_the_programs_own(adapter: str, way: str) -> None:
     """Nothing of ours turns one end into another, hangs, or prints."""
     program = """
@@ -307,17 +311,71 @@ def test_the_exit_status_is_the_programs_own(adapter: str, way: str) -> None:
         sys.exit(7)
     elif way == "exception":
         raise ValueError("of the program")
+    import resource
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.kill(os.getpid(), getattr(signal, way))
     """
     status, errors = run_to_the_end(program, adapter, way)
-    expected = {"SIGTERM": -signal.SIGTERM, "SIGINT": -signal.SIGINT, "exception": 1}
+    expected = {name: -getattr(signal, name) for name in ENDING} | {"exception": 1}
     assert status == expected.get(way, 7)
     if way == "exception":
         assert errors.splitlines()[-1] == "ValueError: of the program"
         assert errors.count("Traceback") == 1
     else:
         assert errors == ""
+
+
+HANDLED = (
+    LIVE
+    + """
+    import os, signal, threading
+    from urasync_l0.ze.handles import handle_value
+
+    gate = controls.gate(handle_value(queue.handle))
+    gate.close()
+    held = queue.alloc_device(1000)
+    queue.fill(held, b"x")
+
+    def send():
+        assert gate.wait_reached(10**10)
+        os.kill(os.getpid(), getattr(signal, sys.argv[2]))
+    """
+)
+
+
+@pytest.mark.parametrize("name", ["SIGUSR1", "SIGHUP", "SIGTERM", "SIGINT"])
+def test_a_handler_is_called_while_the_host_waits(adapter: str, name: str) -> None:
+    """And may do as it likes: here it lets the queue go that is waited for."""
+    program = (
+        HANDLED
+        + """
+    signal.signal(getattr(signal, sys.argv[2]), lambda number, frame: gate.open())
+    threading.Thread(target=send).start()
+    print(queue.finish(30 * 10**9))
+    """
+    )
+    assert run_strictly(program, adapter, name) == "True\nleft {}\n"
+
+
+@pytest.mark.parametrize("call", ["queue.finish(30 * 10**9)", "event.wait(30 * 10**9)"])
+@pytest.mark.parametrize("name", ["SIGUSR1", "SIGTERM"])
+def test_a_handler_that_exits_while_the_host_waits(adapter: str, name: str, call: str) -> None:
+    """The status is the handler's, and all is given back once the queue has run."""
+    program = (
+        HANDLED
+        + """
+    event = queue.record()
+    def leave(number, frame):
+        gate.open()
+        sys.exit(0)
+    signal.signal(getattr(signal, sys.argv[2]), leave)
+    threading.Thread(target=send).start()
+    exec(sys.argv[3])
+    print("goes on")
+    """
+    )
+    assert run_strictly(program, adapter, name, call) == "left {}\n"
 
 
 def test_the_package_loaded_anew(adapter: str) -> None:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
+import signal
 import socket
 import stat
 import subprocess
@@ -14,7 +16,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -203,6 +207,69 @@ def test_the_command_looks_at_the_process(process: WatchedProcess, runtime: Path
 
 
 def test_watching_ends_with_the_process(process: WatchedProcess, runtime: Path) -> None:
+    with watching(process) as tool:
+        process.end()
+        _, errors = tool.communicate(timeout=TIMEOUT_SECONDS)
+        assert tool.returncode == 0
+        assert "Traceback" not in errors
+
+
+def test_watching_ends_when_the_process_is_killed(process: WatchedProcess, runtime: Path) -> None:
+    with watching(process) as tool:
+        process.kill()
+        _, errors = tool.communicate(timeout=TIMEOUT_SECONDS)
+        assert tool.returncode == 0
+        assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGPIPE, signal.SIGHUP])
+def test_a_process_goes_on_when_who_watches_it_is_killed(
+    process: WatchedProcess, runtime: Path, number: signal.Signals
+) -> None:
+    with watching(process) as tool:
+        tool.send_signal(number)
+        # Python itself ignores SIGPIPE: whoever writes to nobody has an error instead.
+        if number is signal.SIGPIPE:
+            tool.kill()
+        tool.wait(TIMEOUT_SECONDS)
+    process.do("kept.append(queue.alloc_device(2000))")
+    assert find_source(str(process.pid))(False).pools[0].statistics.used == 3 * MIB + 1024 + 2048
+    process.end()
+
+
+def test_a_process_that_is_killed_in_the_middle_of_its_answer(
+    process: WatchedProcess, runtime: Path
+) -> None:
+    """Its answer is longer than what a socket takes; the tool has read the beginning."""
+    process.do("kept += [queue.alloc_device(300) for _ in range(20000)]")
+    found = only(runtime)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(TIMEOUT_SECONDS)
+        client.connect(str(found.path))
+        client.sendall(b'{"request": "snapshot", "blocks": true}\n')
+        with pytest.raises(ToolError, match=r"ended in the middle of its answer \(\d+ of \d+ byt"):
+            attachment._answer(Killing(client, process), "Process 1")  # type: ignore[arg-type]
+
+
+class Killing:
+    """A connection whose other end is killed once an answer has begun."""
+
+    def __init__(self, client: socket.socket, process: WatchedProcess) -> None:
+        self._client = client
+        self._process = process
+
+    def makefile(self, mode: str) -> BinaryIO:
+        beginning = self._client.recv(1)
+        self._process.kill()
+        rest = b""
+        while part := self._client.recv(1 << 16):
+            rest += part
+        return io.BytesIO(beginning + rest)
+
+
+@contextmanager
+def watching(process: WatchedProcess) -> Iterator[subprocess.Popen[str]]:
+    """The tool, which has looked at the process once."""
     with subprocess.Popen(
         [
             sys.executable,
@@ -212,13 +279,15 @@ def test_watching_ends_with_the_process(process: WatchedProcess, runtime: Path) 
         ],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     ) as tool:
         assert tool.stdout is not None
         assert json.loads(tool.stdout.readline())["pid"] == process.pid
-        process.end()
-        tool.stdout.read()
-        assert tool.wait(TIMEOUT_SECONDS) == 0
+        try:
+            yield tool
+        finally:
+            tool.kill()
 
 
 def test_the_tool_itself_offers_and_writes_nothing(runtime: Path) -> None:
