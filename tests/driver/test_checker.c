@@ -853,6 +853,33 @@ static void a_launch_has_its_context(bool fault) {
     SUCCESS(ze.zeContextDestroy(other));
 }
 
+// An indirect launch reads its groups when it runs, and of several kernels also their count.
+static void groups_beside_a_fill(bool fault, int which) {
+    ze_group_count_t *groups = make_host_memory(SIZE);
+    uint32_t *count = make_host_memory(SIZE);
+    make_kernel(NULL);
+    if (which == 0) {
+        SUCCESS(ze.zeCommandListAppendLaunchKernelIndirect(a, kernel, groups, NULL, 0, NULL));
+    } else {
+        SUCCESS(ze.zeCommandListAppendLaunchMultipleKernelsIndirect(a, 1, &kernel, count, groups,
+                                                                    NULL, 0, NULL));
+    }
+    if (!fault) {
+        finish(a);
+    }
+    fill(b, which == 2 ? (void *)count : groups, SIZE, NULL, NULL);
+    finish_all();
+    destroy_kernel();
+    free_memory(groups);
+    free_memory(count);
+}
+
+static void groups_of_a_launch(bool fault) { groups_beside_a_fill(fault, 0); }
+
+static void groups_of_several_launches(bool fault) { groups_beside_a_fill(fault, 1); }
+
+static void the_count_of_several_launches(bool fault) { groups_beside_a_fill(fault, 2); }
+
 static void a_launch_on_freed_memory(bool fault) {
     char *freed = make_device_memory(SIZE);
     make_kernel(freed);
@@ -934,6 +961,13 @@ static const struct {
     {"a launch in its context",
      a_launch_has_its_context,
      {"zeCommandListAppendLaunchKernel", "4096 bytes"}},
+    {"groups of a launch", groups_of_a_launch, {"LaunchKernelIndirect", "12 bytes"}},
+    {"groups of several launches",
+     groups_of_several_launches,
+     {"LaunchMultipleKernelsIndirect", "12 bytes"}},
+    {"the count of several launches",
+     the_count_of_several_launches,
+     {"LaunchMultipleKernelsIndirect", "4 bytes"}},
     {"a launch on freed memory", a_launch_on_freed_memory, {"are no memory", "did not run"}},
     {"a kernel that goes",
      a_kernel_that_goes_too_early,
@@ -954,16 +988,16 @@ static const struct {
      a_part_of_a_regular_list,
      {"no order between", "(command 2 of list"}},
     {"a last row that is written", a_last_row_that_is_written, {"the 1 bytes", "CopyRegion"}},
-    {"a last row that is read", a_last_row_that_is_read, {"the 1 bytes", "which reads them"}},
+    {"a last row that is read", a_last_row_that_is_read, {"the 1 bytes", "which reads "}},
     {"times that are written", times_that_are_written, {"QueryKernelTimestamps", "writes them"}},
     {"a page that is in use",
      a_page_that_is_in_use,
      {"zeVirtualMemUnmap takes", "nobody has seen"}},
-    {"a read once more", a_read_once_more, {"the 4096 bytes", "which reads them"}},
+    {"a read once more", a_read_once_more, {"the 4096 bytes", "which reads "}},
     {"a conflict behind what is right",
      a_conflict_behind_what_is_right,
      {"no order between", "the 4096 bytes"}},
-    {"a read among many bytes", a_read_among_many_bytes, {"no order between", "which reads them"}},
+    {"a read among many bytes", a_read_among_many_bytes, {"no order between", "which reads "}},
     {"a write among many bytes",
      a_write_among_many_bytes,
      {"no order between", "zeCommandListAppendMemoryCopy"}},

@@ -373,6 +373,60 @@ void indirect_launches_read_their_groups_when_they_run(void) {
     free_memory(memory);
 }
 
+void several_launches_wait_and_signal_once(void) {
+    ze_module_handle_t module = make_module();
+    ze_kernel_handle_t kernel = make_kernel(module, "store");
+    uint32_t *memory = make_device_memory(sizeof *memory);
+    uint32_t *numbers = make_host_memory(4 * sizeof *numbers);
+    ze_command_list_handle_t list = make_list(IN_ORDER);
+    ze_command_list_handle_t other = make_list(IN_ORDER);
+    ze_event_pool_handle_t pool = make_pool(2, POOL_PLAIN);
+    ze_event_handle_t before = make_event(pool, 0);
+    ze_event_handle_t after = make_event(pool, 1);
+    numbers[0] = numbers[1] = numbers[2] = numbers[3] = 1;
+    set_store(kernel, memory, 6);
+    hold(list);
+    SUCCESS(ze.zeCommandListAppendSignalEvent(list, before));
+    SUCCESS(ze.zeCommandListAppendLaunchMultipleKernelsIndirect(
+        other, 1, &kernel, numbers, (const ze_group_count_t *)&numbers[1], after, 1, &before));
+    wait_held(list);
+    CHECK_EQUAL(ze.zeCommandListHostSynchronize(other, MILLISECOND), ZE_RESULT_NOT_READY);
+    CHECK_EQUAL(memory[0], 0);
+    release(list);
+    finish_event(after);
+    CHECK_EQUAL(memory[0], 6);
+    finish(list);
+    finish(other);
+    destroy_event(before);
+    destroy_event(after);
+    destroy_pool(pool);
+    destroy_list(list);
+    destroy_list(other);
+    destroy(module, kernel);
+    free_memory(numbers);
+    free_memory(memory);
+}
+
+// A module keeps the functions that it was made with.
+void a_function_registered_anew_is_for_later_modules(void) {
+    static const uint32_t none[] = {0};
+    ze_module_handle_t module = make_module();
+    CHECK_EQUAL(urasync_kernel_register("store", run_sleep, &turns, 0, none), 0);
+    ze_kernel_handle_t kernel = make_kernel(module, "store");
+    ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    SUCCESS(ze.zeKernelGetProperties(kernel, &properties));
+    CHECK_EQUAL(properties.numKernelArgs, 2);
+    uint32_t *memory = make_device_memory(sizeof *memory);
+    ze_command_list_handle_t list = make_list(IN_ORDER);
+    set_store(kernel, memory, 8);
+    launch(list, kernel, 1, NULL, NULL);
+    finish(list);
+    CHECK_EQUAL(memory[0], 8);
+    destroy_list(list);
+    free_memory(memory);
+    destroy(module, kernel);
+}
+
 void cooperative_launches_have_a_limit(void) {
     ze_module_handle_t module = make_module();
     ze_kernel_handle_t kernel = make_kernel(module, "store");

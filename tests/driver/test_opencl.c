@@ -215,6 +215,27 @@ static void launches_are_told(ze_command_list_handle_t list, uint32_t *memory) {
     destroy_program(module, kernel);
 }
 
+// What is asked about kernels and programs is the runtime's answer.
+static void questions_are_passed_on(void) {
+    ze_module_handle_t module = make_program(special_program, special_size, NULL);
+    ze_kernel_handle_t kernel = make_kernel_of(module, "special");
+    ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    SUCCESS(ze.zeKernelGetProperties(kernel, &properties));
+    CHECK_EQUAL(properties.requiredNumSubGroups, 0x11BA);
+    CHECK_EQUAL(properties.requiredSubgroupSize, 0x410A);
+    CHECK_EQUAL(properties.maxSubgroupSize, 0x2033);
+    CHECK_EQUAL(properties.maxNumSubgroups, 0x11B9);
+    size_t size = 0;
+    void *pointer = NULL;
+    SUCCESS(ze.zeModuleGetGlobalPointer(module, "units", &size, &pointer));
+    CHECK_EQUAL(size, sizeof made_up->units);
+    CHECK(pointer == &made_up->units);
+    SUCCESS(ze.zeModuleGetGlobalPointer(module, "units", NULL, NULL));
+    CHECK_EQUAL(ze.zeModuleGetGlobalPointer(module, "none", &size, &pointer),
+                ZE_RESULT_ERROR_INVALID_GLOBAL_NAME);
+    destroy_program(module, kernel);
+}
+
 // Groups that may wait for each other are as many as can run at once, and the runtime is told.
 static void cooperative_launches_are_told(ze_command_list_handle_t list, uint32_t *memory) {
     ze_module_handle_t module = make_program(special_program, special_size, NULL);
@@ -365,6 +386,7 @@ int child_runtime_is_told(void) {
     cooperative_launches_are_told(list, memory);
     launches_have_the_times_that_are_told(list, memory);
     inputs_have_their_own_flags();
+    questions_are_passed_on();
     CHECK_EQUAL(atomic_load(&made_up->queues), 2);
     one_kernel_on_two_lists(list, memory);
     destroy_list(list);

@@ -13,7 +13,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-enum { SUCCESS = 0, OUT_OF_RESOURCES = -5, FOUND = 4711 };
+enum { SUCCESS = 0, OUT_OF_RESOURCES = -5, CANNOT_ANSWER = -30, FOUND = 4711 };
 
 EXPORTED made_up_opencl_t made_up_opencl = {.units = 3, .concurrent_groups = 32};
 
@@ -174,12 +174,30 @@ static int32_t concurrent_groups(void *queue, void *kernel, uint32_t dimensions,
     return SUCCESS;
 }
 
+// Every program has the variable `units`.
+static int32_t variable(void *device, void *program, const char *name, size_t *size, void **at) {
+    (void)device, (void)program;
+    *size = sizeof made_up_opencl.units;
+    *at = &made_up_opencl.units;
+    return strcmp(name, "units") == 0 ? SUCCESS : CANNOT_ANSWER;
+}
+
 EXPORTED void *clGetExtensionFunctionAddressForPlatform(void *platform, const char *name);
 void *clGetExtensionFunctionAddressForPlatform(void *platform, const char *name) {
+    static const struct {
+        const char *name;
+        void *function;
+    } extensions[] = {
+        {"clGetKernelMaxConcurrentWorkGroupCountINTEL", concurrent_groups},
+        {"clGetDeviceGlobalVariablePointerINTEL", variable},
+    };
     (void)platform;
-    return strcmp(name, "clGetKernelMaxConcurrentWorkGroupCountINTEL") == 0
-               ? (void *)concurrent_groups
-               : NULL;
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; ++i) {
+        if (strcmp(name, extensions[i].name) == 0) {
+            return extensions[i].function;
+        }
+    }
+    return NULL;
 }
 
 EXPORTED int32_t clGetProgramBuildInfo(void *program, void *device, uint32_t what, size_t size,
@@ -206,9 +224,6 @@ int32_t clGetEventProfilingInfo(void *event, uint32_t what, size_t size, void *t
     return SUCCESS;
 }
 
-// Questions that it cannot answer leave the answer as it is.
-enum { CANNOT_ANSWER = -30 };
-
 EXPORTED int32_t clGetKernelWorkGroupInfo(void *kernel, void *device, uint32_t what, size_t size,
                                           void *to, size_t *all);
 int32_t clGetKernelWorkGroupInfo(void *kernel, void *device, uint32_t what, size_t size, void *to,
@@ -222,11 +237,16 @@ int32_t clGetKernelWorkGroupInfo(void *kernel, void *device, uint32_t what, size
     return SUCCESS;
 }
 
-#define NO_ANSWER(name, parameters)                                                                \
-    EXPORTED int32_t name parameters;                                                              \
-    int32_t name parameters { return CANNOT_ANSWER; }
-NO_ANSWER(clGetKernelSubGroupInfo,
-          (void *, void *, uint32_t, size_t, const void *, size_t, void *, size_t *))
+EXPORTED int32_t clGetKernelSubGroupInfo(void *kernel, void *device, uint32_t what,
+                                         size_t input_size, const void *input, size_t size,
+                                         void *to, size_t *all);
+int32_t clGetKernelSubGroupInfo(void *kernel, void *device, uint32_t what, size_t input_size,
+                                const void *input, size_t size, void *to, size_t *all) {
+    (void)kernel, (void)device, (void)input_size, (void)input, (void)all;
+    const size_t answer = what; // each question has another one
+    memcpy(to, &answer, size);
+    return SUCCESS;
+}
 
 EXPORTED int32_t clSetKernelArgSVMPointer(void *kernel, uint32_t index, void *pointer);
 int32_t clSetKernelArgSVMPointer(void *kernel, uint32_t index, void *pointer) {

@@ -125,8 +125,8 @@ ze_result_t ZE_APICALL zeKernelCreate(ze_module_handle_t hModule, const ze_kerne
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (prepare_arguments(kernel)) {
         result = ZE_RESULT_SUCCESS;
-        if (module->program == NULL) {
-            kernel->native = native_kernel_find(info->name);
+        if (info->native != NULL) {
+            kernel->native = info->native;
         } else {
             result = create_in_opencl(kernel);
         }

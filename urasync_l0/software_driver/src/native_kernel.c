@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Kernels in native code: functions that a test registers by name. They stay registered, so that a
-// launch under way always has its function; another registration of a name is for later kernels.
+// launch under way always has its function; another registration of a name is for later modules.
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +33,7 @@ const native_kernel_t *native_kernel_find(const char *name) {
 bool native_kernel_describe(const native_kernel_t *native, spirv_kernel_t *kernel) {
     const uint32_t count = native->argument_count;
     *kernel = (spirv_kernel_t){.name = strdup(native->name),
+                               .native = native,
                                .parameter_count = count,
                                .parameters = calloc(count + 1, sizeof *kernel->parameters)};
     if (kernel->name == NULL || kernel->parameters == NULL) {

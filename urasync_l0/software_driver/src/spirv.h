@@ -25,6 +25,7 @@ typedef struct parameter {
 
 typedef struct spirv_kernel {
     char *name;
+    const struct native_kernel *native; // a function that was registered instead; or NULL
     uint32_t parameter_count;
     parameter_t *parameters;
 } spirv_kernel_t;
