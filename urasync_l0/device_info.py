@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What ``urDeviceGetInfo`` answers, and where each answer comes from.
 
-Most answers are the driver's. Those about features that need entry points of their own (images,
-programs, command buffers, …) say what this package offers, which a client would call next: not what
-the driver could do.
+Most answers are the driver's. Those about features that need entry points of their own say what
+this package offers, which a client would call next: not what the driver could do
+(`device_features`).
 """
 
 from __future__ import annotations
@@ -15,14 +15,19 @@ from typing import Any, TypeVar
 from urasync_l0 import reference_count
 from urasync_l0.descriptors import DevicePartitionProperty
 from urasync_l0.device import Device
+from urasync_l0.device_features import NOT_OFFERED
 from urasync_l0.enums import (
     DeviceAffinityDomainFlag,
+    DeviceExecCapabilityFlag,
     DeviceFpCapabilityFlag,
     DeviceInfo,
     DeviceLocalMemType,
+    DeviceMemCacheType,
     DevicePartition,
     DeviceType,
     DeviceUsmAccessCapabilityFlag,
+    MemoryOrderCapabilityFlag,
+    MemoryScopeCapabilityFlag,
     QueueFlag,
 )
 from urasync_l0.info import (
@@ -108,6 +113,11 @@ _MODULE_EXTENSIONS = {
 _BFLOAT16 = "ZE_extension_bfloat16_conversions"
 
 
+_POINTER_SIZE = 8
+_ORDERS = MemoryOrderCapabilityFlag(sum(MemoryOrderCapabilityFlag))
+_SCOPES = MemoryScopeCapabilityFlag(sum(MemoryScopeCapabilityFlag))
+
+
 def device_type(device: Device) -> DeviceType:
     """The device's type."""
     return _TYPES.get(device.properties.type, DeviceType.CUSTOM)
@@ -171,9 +181,19 @@ def _extensions(device: Device) -> str:
     for flag, extensions in _MODULE_EXTENSIONS.items():
         if device.module.flags & flag:
             names += extensions
-    if _BFLOAT16 in device.platform.extensions:
+    if _has_bfloat16(device):
         names.append("cl_intel_bfloat16_conversions")
     return " ".join(names)
+
+
+def _has_bfloat16(device: Device) -> bool:
+    return _BFLOAT16 in device.platform.extensions
+
+
+def _cache_type(device: Device) -> DeviceMemCacheType:
+    return (
+        DeviceMemCacheType.READ_WRITE_CACHE if any(device.cache_sizes) else DeviceMemCacheType.NONE
+    )
 
 
 def _slowest(attribute: str) -> Callable[[Device], int]:
@@ -215,7 +235,8 @@ def _number(attribute: str) -> Callable[[Device], int]:
 
 
 # Bytes of the types whose vectors clients ask about.
-_VECTORS = {"CHAR": 1, "SHORT": 2, "INT": 4, "LONG": 8, "FLOAT": 4, "DOUBLE": 8, "HALF": 2}
+_VECTORS = {"CHAR": 1, "SHORT": 2, "INT": 4, "LONG": 8, "LONG_LONG": 8}
+_VECTORS |= {"HALF": 2, "FLOAT": 4, "DOUBLE": 8}
 
 
 def _vector_widths() -> dict[IntEnum, Property[Device]]:
@@ -228,33 +249,6 @@ def _vector_widths() -> dict[IntEnum, Property[Device]]:
         for name, size in _VECTORS.items()
     }
 
-
-_UNSUPPORTED_FEATURES = (
-    DeviceInfo.USE_NATIVE_ASSERT,
-    DeviceInfo.KERNEL_SET_SPECIALIZATION_CONSTANTS,
-    DeviceInfo.IMAGE_SUPPORT,
-    DeviceInfo.MEM_CHANNEL_SUPPORT,
-    DeviceInfo.HOST_PIPE_READ_WRITE_SUPPORT,
-    DeviceInfo.VIRTUAL_MEMORY_SUPPORT,  # this package maps memory itself, but has no such entries
-    DeviceInfo.COMMAND_BUFFER_SUPPORT_EXP,
-    DeviceInfo.COMMAND_BUFFER_EVENT_SUPPORT_EXP,
-    DeviceInfo.COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP,
-    DeviceInfo.BINDLESS_IMAGES_SUPPORT_EXP,
-    DeviceInfo.EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP,
-    DeviceInfo.EXTERNAL_SEMAPHORE_IMPORT_SUPPORT_EXP,
-    DeviceInfo.ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP,
-    DeviceInfo.LOW_POWER_EVENTS_SUPPORT_EXP,
-    DeviceInfo.IPC_MEMORY_SUPPORT_EXP,
-    DeviceInfo.IPC_PHYSICAL_MEMORY_SUPPORT_EXP,
-    DeviceInfo.REUSABLE_EVENTS_SUPPORT_EXP,
-    DeviceInfo.IPC_EVENT_SUPPORT_EXP,
-    DeviceInfo.GRAPH_RECORD_AND_REPLAY_SUPPORT_EXP,
-    DeviceInfo.USM_HOST_ALLOC_REGISTER_SUPPORT_EXP,
-    DeviceInfo.PER_EVENT_PROFILING_SUPPORT_EXP,
-    DeviceInfo.USM_CONTEXT_MEMCPY_SUPPORT_EXP,
-    DeviceInfo.MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP,
-    DeviceInfo.ENQUEUE_HOST_TASK_SUPPORT_EXP,
-)
 
 DEVICE_INFO: InfoTable[Device] = InfoTable(
     {
@@ -298,6 +292,10 @@ DEVICE_INFO: InfoTable[Device] = InfoTable(
         DeviceInfo.GLOBAL_MEM_CACHE_SIZE: Property(
             UINT64, lambda device: max(device.cache_sizes, default=0)
         ),
+        DeviceInfo.GLOBAL_MEM_CACHE_TYPE: Property(ENUMERATION, _cache_type),
+        # Not told, and who has a cache wants a number: a line has one byte at least.
+        DeviceInfo.GLOBAL_MEM_CACHELINE_SIZE: Property(UINT32, lambda d: int(any(d.cache_sizes))),
+        DeviceInfo.MEM_BASE_ADDR_ALIGN: Property(UINT32, _always(8)),  # bits: parts begin anywhere
         DeviceInfo.LOCAL_MEM_TYPE: Property(ENUMERATION, _always(DeviceLocalMemType.LOCAL)),
         DeviceInfo.LOCAL_MEM_SIZE: Property(
             UINT64, lambda device: device.compute.max_shared_local_memory
@@ -345,6 +343,18 @@ DEVICE_INFO: InfoTable[Device] = InfoTable(
         DeviceInfo.MAX_NUM_SUB_GROUPS: Property(UINT32, _max_sub_groups),
         DeviceInfo.SUB_GROUP_SIZES_INTEL: Property(UINT32S, lambda d: d.compute.sub_group_sizes),
         DeviceInfo.MAX_PARAMETER_SIZE: Property(SIZE, lambda d: d.module.max_arguments_size),
+        DeviceInfo.MAX_CONSTANT_ARGS: Property(
+            UINT32, lambda d: d.module.max_arguments_size // _POINTER_SIZE
+        ),
+        DeviceInfo.MAX_CONSTANT_BUFFER_SIZE: Property(UINT64, lambda d: d.max_allocation),
+        DeviceInfo.EXECUTION_CAPABILITIES: Property(
+            FLAGS, _always(DeviceExecCapabilityFlag.KERNEL)
+        ),
+        DeviceInfo.PROFILE: Property(STRING, _always("FULL_PROFILE")),
+        DeviceInfo.PREFERRED_INTEROP_USER_SYNC: Property(BOOL, _always(True)),
+        DeviceInfo.SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS: Property(BOOL, _always(False)),
+        DeviceInfo.BUILD_ON_SUBDEVICE: Property(BOOL, _always(False)),
+        DeviceInfo.MULTI_DEVICE_COMPILE_SUPPORT_EXP: Property(BOOL, _always(True)),
         DeviceInfo.PRINTF_BUFFER_SIZE: Property(SIZE, lambda d: d.module.printf_buffer_size),
         DeviceInfo.BUILT_IN_KERNELS: Property(STRING, _always("")),
         DeviceInfo.COMPILER_AVAILABLE: Property(BOOL, lambda d: d.module.spirv_version != 0),
@@ -356,6 +366,16 @@ DEVICE_INFO: InfoTable[Device] = InfoTable(
         DeviceInfo.ATOMIC_64: Property(
             BOOL, lambda device: bool(device.module.flags & ModuleFlag.INT64_ATOMICS)
         ),
+        # Kernels in SPIR-V have OpenCL's model of memory, of which Level Zero leaves nothing out.
+        **{
+            DeviceInfo[f"ATOMIC_{what}_ORDER_CAPABILITIES"]: Property(FLAGS, _always(_ORDERS))
+            for what in ("MEMORY", "FENCE")
+        },
+        **{
+            DeviceInfo[f"ATOMIC_{what}_SCOPE_CAPABILITIES"]: Property(FLAGS, _always(_SCOPES))
+            for what in ("MEMORY", "FENCE")
+        },
+        DeviceInfo.BFLOAT16_CONVERSIONS_NATIVE: Property(BOOL, _has_bfloat16),
         **_vector_widths(),
         # Execution units.
         DeviceInfo.GPU_EU_COUNT: Property(UINT32, lambda device: device.compute_units),
@@ -364,6 +384,6 @@ DEVICE_INFO: InfoTable[Device] = InfoTable(
         DeviceInfo.GPU_EU_COUNT_PER_SUBSLICE: Property(UINT32, _number("num_eus_per_subslice")),
         DeviceInfo.GPU_SUBSLICES_PER_SLICE: Property(UINT32, _number("num_subslices_per_slice")),
         DeviceInfo.GPU_HW_THREADS_PER_EU: Property(UINT32, _number("num_threads_per_eu")),
-        **{feature: Property(BOOL, _always(False)) for feature in _UNSUPPORTED_FEATURES},
+        **NOT_OFFERED,
     }
 )

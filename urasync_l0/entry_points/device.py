@@ -51,12 +51,11 @@ class DeviceEntryPoints:
         devices: Out[tuple[Device, ...]] | None,
         num_devices: Out[int] | None,
     ) -> None:
-        """The root devices of a `DeviceType`. Adds a reference to each that is given."""
+        """The root devices of a `DeviceType`."""
         platform = handle(platform, "platform")
         check_list(num_entries, devices, num_devices)
         found = _of_type(platform.devices, device_type)
-        for each in write_list(num_entries, devices, num_devices, found):
-            reference_count.hand_out(each)
+        write_list(num_entries, devices, num_devices, found)
 
     def urDeviceGetInfo(
         self,
@@ -71,12 +70,16 @@ class DeviceEntryPoints:
         DEVICE_INFO.answer(device, prop_name, prop_size, prop_value, prop_size_ret)
 
     def urDeviceRetain(self, device: Device | None) -> None:
-        """Add a reference."""
-        reference_count.retain(handle(device, "device"))
+        """Add a reference to a part of a device; a root device always has one."""
+        device = handle(device, "device")
+        if device.parent is not None:
+            reference_count.retain(device)
 
     def urDeviceRelease(self, device: Device | None) -> None:
-        """Give a reference back; the device itself stays."""
-        reference_count.release(handle(device, "device"))
+        """Give a reference to a part of a device back; the device itself stays."""
+        device = handle(device, "device")
+        if device.parent is not None:
+            reference_count.release(device)
 
     def urDevicePartition(
         self,
@@ -136,7 +139,8 @@ class DeviceEntryPoints:
         for platform in platforms():
             found = platform.find_device(native_device)
             if found is not None:
-                reference_count.hand_out(found)
+                if found.parent is not None:
+                    reference_count.hand_out(found)
                 device.value = found
                 return
         raise InvalidValueError(f"{native_device:#x} is the handle of no Level Zero device.")
