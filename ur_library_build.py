@@ -160,15 +160,43 @@ def _plain_call(entry: Entry) -> str:
     }}"""
 
 
+def _is_put_off(entry: Entry) -> bool:
+    """Whether it is what an object does at its end, and may be done a little later."""
+    return entry.name == "urUSMFree" or entry.name.endswith("Release")
+
+
+def _again(entry: Entry) -> str:
+    """The call of what was put off."""
+    if not _is_put_off(entry):
+        return ""
+    given = ", ".join(f"({type_})given[{i}]" for i, (type_, _) in enumerate(entry.parameters))
+    return f"""
+static ur_result_t call_{entry.name}({_parameters(entry)});
+static void again_{entry.name}(void *const *given) {{ (void)call_{entry.name}({given}); }}"""
+
+
+def _put_off(entry: Entry) -> str:
+    if not _is_put_off(entry):
+        return ""
+    given = [name for _, name in entry.parameters]
+    arguments = ", ".join([*given, "NULL"][:2])
+    return f"""
+    if (put_off_nested(again_{entry.name}, {arguments}))
+        return end_call(UR_RESULT_SUCCESS);"""
+
+
 def _c_function(entry: Entry) -> str:
     arguments = ", ".join(
         name if (target := type_for_python(type_, name)) == type_ else f"({target}){name}"
         for type_, name in entry.parameters
     )
-    return f"""
+    refused = f'refused("{entry.name}")'
+    if entry.name == "urEventGetInfo":
+        refused = "status_at_end(prop_name, prop_size, prop_value, prop_size_ret)"
+    return f"""{_again(entry)}
 static ur_result_t call_{entry.name}({_parameters(entry)}) {{
     if (!begin_call("{entry.name}"))
-        return refused("{entry.name}");{_usual_call(entry)}
+        return {refused};{_put_off(entry)}{_usual_call(entry)}
     return end_call(python_{entry.name}({arguments}));
 }}"""
 

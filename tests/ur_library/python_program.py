@@ -11,7 +11,7 @@ from urasync_l0.ur_library import library_path
 
 CLIENT = """
 import ctypes, sys
-from ctypes import POINTER, byref, c_size_t, c_uint32, c_void_p
+from ctypes import POINTER, byref, c_char, c_size_t, c_uint32, c_void_p
 
 library = ctypes.CDLL(sys.argv[1])
 adapter, queue = (c_void_p * 7)(), (c_void_p * 8)()

@@ -75,6 +75,18 @@ ur_result_t refused(const char *entry) {
     return UR_RESULT_ERROR_UNINITIALIZED;
 }
 
+ur_result_t status_at_end(ur_event_info_t property, size_t room, void *value, size_t *size) {
+    if (state != ENDED || property != UR_EVENT_INFO_COMMAND_EXECUTION_STATUS)
+        return refused("urEventGetInfo");
+    if (value != NULL && room < sizeof(ur_execution_info_t))
+        return UR_RESULT_ERROR_INVALID_SIZE;
+    if (value != NULL)
+        *(ur_execution_info_t *)value = UR_EVENT_STATUS_COMPLETE;
+    if (size != NULL)
+        *size = sizeof(ur_execution_info_t);
+    return UR_RESULT_SUCCESS;
+}
+
 bool begin_call(const char *entry) {
     if (state == NOT_STARTED || state == STARTING)
         without_python_lock(start_once);
@@ -87,9 +99,46 @@ bool begin_call(const char *entry) {
     return true;
 }
 
+/* What a thread has put off, oldest first. */
+struct put_off {
+    struct put_off *next;
+    void (*call)(void *const *arguments);
+    void *arguments[2];
+};
+static _Thread_local struct put_off *first_put_off, **end_of_put_off;
+static _Thread_local bool makes_up;
+
+bool put_off_nested(void (*call)(void *const *arguments), void *first, void *second) {
+    if (own_calls < 2)
+        return false;
+    struct put_off *one = malloc(sizeof(*one));
+    if (one == NULL)
+        return false;
+    *one = (struct put_off){.call = call, .arguments = {first, second}};
+    if (first_put_off == NULL)
+        end_of_put_off = &first_put_off;
+    *end_of_put_off = one;
+    end_of_put_off = &one->next;
+    return true;
+}
+
+/* Calls made up for may put off others in turn. */
+static void make_up(void) {
+    makes_up = true;
+    while (first_put_off != NULL) {
+        struct put_off *one = first_put_off;
+        first_put_off = one->next;
+        one->call(one->arguments);
+        free(one);
+    }
+    makes_up = false;
+}
+
 ur_result_t end_call(ur_result_t result) {
     own_calls--;
     atomic_fetch_sub(&calls_under_way, 1);
+    if (own_calls == 0 && first_put_off != NULL && !makes_up)
+        make_up();
     return result;
 }
 

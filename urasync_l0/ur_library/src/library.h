@@ -35,11 +35,24 @@ bool begin_call(const char *entry);
 /* The result of a call that could not begin. */
 ur_result_t refused(const char *entry);
 
+/*
+ * The same of urEventGetInfo, which clients in Python ask before they wait at their end: what is
+ * asked about is complete then, for the end has waited for it.
+ */
+ur_result_t status_at_end(ur_event_info_t property, size_t room, void *value, size_t *size);
+
 /* Called while Python starts: it is there, but the package cannot be used. */
 void fail_start(const char *reason);
 
 /* End a call that began, with its result. */
 ur_result_t end_call(ur_result_t result);
+
+/*
+ * Put a release off to the end of the call that this thread is inside of; false if it is in none.
+ * Python's collection may run in any call of a Python program and end the client's objects, whose
+ * releases would want the locks that the call holds.
+ */
+bool put_off_nested(void (*call)(void *const *arguments), void *first, void *second);
 
 /* The answer of a function that is not offered. */
 ur_result_t unsupported(const char *function);
