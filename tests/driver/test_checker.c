@@ -538,11 +538,14 @@ static void a_conflict_behind_what_is_right(bool fault) {
 // What is known complete is forgotten now and then; what is not is kept.
 static void among_many_bytes(char *at, bool fault) {
     copy(a, memory + 2 * SIZE, memory, SIZE); // reads the one, writes the other
-    for (size_t i = 0; i < (size_t)4 * SIZE; i += 2) {
-        fill(c, memory + 4 * SIZE + i, 1, NULL, NULL);
+    complete_unseen(a);
+    for (size_t i = (size_t)4 * SIZE; i < (size_t)16 * SIZE; i += 2) {
+        fill(c, memory + i, 1, NULL, NULL);
+        if (i % SIZE == 0) {
+            finish(c);
+        }
     }
     finish(c);
-    complete_unseen(a);
     if (!fault) {
         finish(a);
     }
