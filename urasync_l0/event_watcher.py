@@ -87,8 +87,9 @@ class EventWatcher:
                 self._changed.notify()
 
     def close(self) -> None:
-        """Never ask the driver again: the context ends, or the process does.
+        """Never ask the driver again: the process ends.
 
+        Of a context that ends every status is known, and it waits for those who ask itself.
         Callbacks whose status is known by now are called, on the watcher's thread; the others never
         are.
         """

@@ -359,7 +359,6 @@ class NativeContext:
             return False
         self.is_closed = True
         self._stop()
-        self.watcher.close()
         if not self._end_calls(timeout_ns):
             return False
         self.postponed.clear()

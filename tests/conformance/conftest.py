@@ -99,6 +99,7 @@ def controls(_session_controls: "Controls | None") -> "Iterator[Controls]":
         pytest.skip("needs the software driver's controls")
     yield _session_controls
     _session_controls.clear_failures()
+    _session_controls.hurry()
 
 
 @pytest.fixture
@@ -121,6 +122,7 @@ def make_context(
     yield make
     if _session_controls is not None:
         _session_controls.clear_failures()
+        _session_controls.hurry()
     for context in made:
         assert context.close(TIMEOUT_NS), f"{context!r} does not close"
     if _session_controls is not None:

@@ -14,6 +14,7 @@ from urasync_l0 import Context, DeviceLostError, Event, InvalidEventError, Queue
 from urasync_l0.enums import EventStatus, ExecutionInfo
 from urasync_l0.result import UnsupportedEnumerationError
 from urasync_l0.software_driver.controls import Controls
+from urasync_l0.ze.handles import handle_value
 from urasync_l0.ze.result import ZeResult
 
 LOST = int(ZeResult.ERROR_DEVICE_LOST)
@@ -198,6 +199,37 @@ def test_callbacks_of_a_lost_device(controls: Controls, context: Context, queue:
         told.wait()
         held.release()
     assert told.calls == [(event, EventStatus.ERROR, None)]
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["complete", "lost"])
+def test_closing_waits_for_the_question_of_a_callback(
+    controls: Controls, make_context: Callable[..., Context], lost: bool
+) -> None:
+    """No event is destroyed about which the driver is just being asked."""
+    context = make_context()
+    queue = context.create_queue()
+    memory = queue.alloc_device(64)
+    told = Told()
+    with hold(controls, queue) as held:
+        event = queue.record()
+        controls.slow_down("zeEventQueryStatus", 1)
+        event.set_callback(told)
+        assert controls.wait_slow(TIMEOUT_NS)
+        if lost:
+            controls.fail("zeCommandListAppendMemoryFill", 1, LOST)
+            with pytest.raises(DeviceLostError):
+                queue.fill(memory, b"a")
+        native = handle_value(queue.handle)
+        held.release()
+        assert controls.wait_completed(native, controls.list_progress(native).appended, TIMEOUT_NS)
+    events = controls.live_objects()["event"]
+    assert not context.close(10_000_000)
+    assert controls.live_objects()["event"] >= events
+    controls.hurry()
+    assert context.close(TIMEOUT_NS)
+    told.wait()
+    ((_, status, _),) = told.calls
+    assert status is EventStatus.COMPLETE or lost  # of a lost device it depends on the answer
 
 
 def test_closing_calls_what_is_left(make_context: Callable[..., Context]) -> None:
