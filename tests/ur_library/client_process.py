@@ -84,7 +84,7 @@ def scenario_settings(scenario: str, folder: Path) -> dict[str, str]:
     if scenario == "peers":
         return {"URASYNC_L0_SOFTWARE_DEVICES": "2"}
     made = {"PROGRAM": whole_program, "CONSTANTS": special_program}
-    if scenario == "programs":
+    if scenario in ("programs", "exit_during_kernels"):
         made["PROGRAM"] = fill_program
     elif scenario != "kernels":
         return {}

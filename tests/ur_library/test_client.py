@@ -55,6 +55,16 @@ def test_scenario(client: Path, flavour: str, scenario: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("flavour", ADAPTERS)
+def test_calls_under_way_are_waited_for_at_the_end(client: Path, flavour: str) -> None:
+    """Else nothing could be released, and that is logged."""
+    run = run_client(
+        client, "exit_during_calls", [library_path(flavour)], UR_LOG_LEVEL_ZERO="level:warning"
+    )
+    must_pass(run)
+    assert "nothing is released" not in run.stderr
+
+
+@pytest.mark.parametrize("flavour", ADAPTERS)
 def test_kernels_on_memory_in_queue_order(client: Path, flavour: str, tmp_path: Path) -> None:
     """What Unified Runtime's own tests do with kernels, with the data looked at."""
     settings = scenario_settings("kernels", tmp_path)
@@ -62,6 +72,17 @@ def test_kernels_on_memory_in_queue_order(client: Path, flavour: str, tmp_path: 
     must_pass(run)
     if run.stdout.startswith(NO_COMPILER):
         pytest.skip("the software driver found no OpenCL runtime (make test-kernels)")
+
+
+@pytest.mark.parametrize("flavour", ADAPTERS)
+def test_the_end_during_kernels(client: Path, flavour: str, tmp_path: Path) -> None:
+    """The driver's compiler, which was loaded late, must not be gone before what it runs."""
+    settings = scenario_settings("exit_during_kernels", tmp_path)
+    for _ in range(8):  # it is a matter of chance what runs at the end
+        run = run_client(client, "exit_during_kernels", [library_path(flavour)], **settings)
+        must_pass(run)
+        if run.stdout.startswith(NO_COMPILER):
+            pytest.skip("the software driver found no OpenCL runtime (make test-kernels)")
 
 
 def test_two_adapters_in_one_process(client: Path) -> None:

@@ -152,8 +152,8 @@ def glue_text(name: str, parameters: list[Parameter]) -> str:
     last = parameters[-1]
     if name.endswith(("Release", "DestroyExp")):
         glue.after.append(f"released({last.type[3:-9]}_table, {last.name})")
-    if name == "urPlatformGet":
-        glue.after.append("release_at_exit()")
+    if name == "urPlatformGet" or re.fullmatch(r"urProgram(Build|Link)(Exp)?", name):
+        glue.after.append(f"release_at_exit({name!r})")
     return glue.text()
 
 

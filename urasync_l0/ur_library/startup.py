@@ -96,7 +96,7 @@ class Connection:
             (Event, "event"),
         )
         self._released_contexts: set[int] = set()
-        self._is_released_at_exit = False
+        self._are_released_at_exit: set[str] = set()
 
     def _allocate_cells(self, count: int) -> tuple[int, object]:
         cells = self.ffi.new("void *[]", [self.lib.function_table_address] * count)
@@ -233,10 +233,11 @@ class Connection:
             for pool in [pool for pool in list(pools) if pool]:
                 pools.forget_if_over(pool)
 
-    def release_at_exit(self) -> None:
-        """See that everything is released before the driver is gone."""
-        if not self._is_released_at_exit:
-            self._is_released_at_exit = True
+    def release_at_exit(self, entry: str) -> None:
+        """See that everything is released before the driver is gone, which an entry may have loaded,
+        and before its compiler is, which it loads for the first program."""
+        if entry not in self._are_released_at_exit:
+            self._are_released_at_exit.add(entry)
             self.lib.release_at_exit()
 
     def failed(self, entry: str, error: BaseException) -> int:

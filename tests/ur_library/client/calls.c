@@ -56,7 +56,10 @@ void information(void) {
     OK(UR(urPlatformGetApiVersion)(bench.platform, &version));
     CHECK(version == UR_API_VERSION);
     OK(UR(urPlatformGetBackendOption)(bench.platform, "-O0", &option));
-    CHECK(strcmp(option, "-ze-opt-disable") == 0);
+    const char *again = NULL;
+    for (int i = 0; i < 100; i++)
+        OK(UR(urPlatformGetBackendOption)(bench.platform, i % 2 ? "-O1" : "-O2", &again));
+    CHECK(strcmp(option, "-ze-opt-disable") == 0); /* texts last */
 
     OK(UR(urDeviceRetain)(bench.device));
     OK(UR(urDeviceRelease)(bench.device));
@@ -79,6 +82,10 @@ void information(void) {
     OK(UR(urContextGetInfo)(bench.context, CONTEXT_INFO_DEVICES, sizeof(handle), &handle, &size));
     CHECK(handle == bench.device && size == sizeof(handle));
 
+    const ur_queue_index_properties_t far = {STYPE_QUEUE_INDEX_PROPERTIES, NULL, 1000};
+    const ur_queue_properties_t indexed = {STYPE_QUEUE_PROPERTIES, &far, 0};
+    ur_queue_handle_t none = NULL;
+    GIVES(INVALID_VALUE, UR(urQueueCreate)(bench.context, bench.device, &indexed, &none));
     OK(UR(urQueueRetain)(bench.queue));
     OK(UR(urQueueRelease)(bench.queue));
     OK(UR(urQueueGetInfo)(bench.queue, QUEUE_INFO_CONTEXT, sizeof(handle), &handle, NULL));
@@ -183,9 +190,12 @@ static void all_kinds(struct bench *bench) {
         OK(UR(urEnqueueUSMFreeExp)(bench->queue, NULL, mem[i], 0, NULL, NULL));
     }
     const ur_usm_device_desc_t hints = {STYPE_USM_DEVICE_DESC, NULL, 0};
-    const ur_usm_desc_t aligned = {STYPE_USM_DESC, &hints, 0, 4096};
+    const ur_usm_desc_t aligned = {STYPE_USM_DESC, &hints, 0, 1 << 16};
+    void *before = NULL; /* so that alignment is no matter of chance */
+    OK(UR(urUSMDeviceAlloc)(bench->context, bench->device, NULL, NULL, 1, &before));
     OK(UR(urUSMDeviceAlloc)(bench->context, bench->device, &aligned, NULL, SIZE, &mem[0]));
-    CHECK((uintptr_t)mem[0] % 4096 == 0);
+    CHECK((uintptr_t)mem[0] % (1 << 16) == 0);
+    OK(UR(urUSMFree)(bench->context, before));
     OK(UR(urUSMSharedAlloc)(bench->context, bench->device, NULL, NULL, SIZE, &mem[1]));
     OK(UR(urUSMHostAlloc)(bench->context, NULL, NULL, SIZE, &mem[2]));
     for (int i = 0; i < 3; i++) {
@@ -270,6 +280,13 @@ void pools(void) {
     OK(UR(urUSMPoolTrimToExp)(bench.context, bench.device, own, 0));
     CHECK(pool_number(own, POOL_INFO_RESERVED_CURRENT) == 0);
     OK(UR(urUSMPoolDestroyExp)(bench.context, bench.device, own));
+    if (is_direct) {
+        const char *message = NULL;
+        int32_t error = 0;
+        GIVES(INVALID_VALUE, UR(urUSMPoolRetain)(own));
+        OK(UR(urAdapterGetLastError)(bench.adapter, &message, &error));
+        CHECK(strstr(message, "handle of no pool") != NULL);
+    }
 
     OK(UR(urUSMDeviceAlloc)(bench.context, bench.device, NULL, NULL, 1 << 20, &mem));
     const ur_usm_pool_buffer_desc_t buffer = {

@@ -93,6 +93,7 @@ static const struct {
     {"callbacks", callbacks},
     {"peers", peers},
     {"programs", programs},
+    {"exit_during_kernels", exit_during_kernels},
     {"kernels", kernels},
     {"wrong_arguments", wrong_arguments},
     {"stale_handles", stale_handles},

@@ -83,6 +83,7 @@ enum {
     STYPE_PROGRAM_NATIVE_PROPERTIES = 23,
     STYPE_QUEUE_NATIVE_DESC = 25,
     STYPE_DEVICE_PARTITION_PROPERTIES = 26,
+    STYPE_QUEUE_INDEX_PROPERTIES = 15,
     STYPE_USM_POOL_BUFFER_DESC = 36,
     STYPE_EXP_ENQUEUE_EXT_PROPERTIES = 0x4000,
     STYPE_EXP_KERNEL_ARG_PROPERTIES = 0x5000,
@@ -169,6 +170,7 @@ void events(void);
 void callbacks(void);
 void peers(void);
 void programs(void);
+void exit_during_kernels(void);
 void kernels(void);
 void wrong_arguments(void);
 void stale_handles(void);

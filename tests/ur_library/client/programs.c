@@ -44,6 +44,27 @@ static void launch(ur_kernel_handle_t kernel, const uint32_t *value, uint32_t ex
     OK(UR(urEnqueueUSMFreeExp)(bench.queue, NULL, mem, 0, NULL, NULL));
 }
 
+/* A buffer as the first argument, and work-items in three dimensions. */
+static void launch_on_buffer(ur_kernel_handle_t kernel) {
+    uint32_t seen[ITEMS] = {0};
+    const uint32_t values[2] = {21, 22};
+    ur_mem_handle_t buffer = NULL;
+    OK(UR(urMemBufferCreate)(bench.context, 1, BYTES, NULL, &buffer));
+    for (size_t i = 0; i < 2; i++) {
+        const ur_exp_kernel_arg_properties_t arguments[2] = {
+            {STYPE_EXP_KERNEL_ARG_PROPERTIES, NULL, 2, 0, sizeof(buffer), {buffer, 1}},
+            {STYPE_EXP_KERNEL_ARG_PROPERTIES, NULL, 0, 1, sizeof(values[i]), {&values[i], 0}},
+        };
+        const size_t items[3] = {ITEMS / (1 + i), 2, 3}, group[3] = {4, 2, 1};
+        OK(UR(urEnqueueKernelLaunchWithArgsExp)(bench.queue, kernel, 3, NULL, items, group, 2,
+                                                arguments, NULL, 0, NULL, NULL));
+    }
+    OK(UR(urEnqueueMemBufferRead)(bench.queue, buffer, true, 0, BYTES, seen, 0, NULL, NULL));
+    for (size_t i = 0; i < ITEMS; i++)
+        CHECK_DONE(seen[i] == values[i < ITEMS / 2]);
+    OK(UR(urMemRelease)(buffer));
+}
+
 /* Whether there is a compiler; what is known of a program without one, and what is not. */
 static bool build(ur_program_handle_t program) {
     ur_kernel_handle_t kernel = NULL;
@@ -152,6 +173,7 @@ void programs(void) {
     }
     OK(UR(urKernelCreate)(program, "fill", &kernel));
     ask(kernel);
+    launch_on_buffer(kernel);
     from_native(program, kernel);
     OK(UR(urProgramRelease)(program));
     launch(kernel, &value, value);
@@ -159,4 +181,27 @@ void programs(void) {
     set_constants();
     OK(UR(urQueueFinish)(bench.queue));
     end(&bench);
+}
+
+/* The process ends while kernels run, with nothing released. */
+void exit_during_kernels(void) {
+    ur_kernel_handle_t kernel = NULL;
+    void *mem = NULL;
+    const uint32_t value = 7;
+    bench = begin();
+    ur_program_handle_t program = program_of("PROGRAM");
+    if (!build(program)) {
+        puts("the driver has no compiler");
+        return;
+    }
+    OK(UR(urKernelCreate)(program, "fill", &kernel));
+    OK(UR(urUSMDeviceAlloc)(bench.context, bench.device, NULL, NULL, BYTES, &mem));
+    const ur_exp_kernel_arg_properties_t arguments[2] = {
+        {STYPE_EXP_KERNEL_ARG_PROPERTIES, NULL, 1, 0, sizeof(mem), {mem, 0}},
+        {STYPE_EXP_KERNEL_ARG_PROPERTIES, NULL, 0, 1, sizeof(value), {&value, 0}},
+    };
+    const size_t items = ITEMS, group = 1;
+    for (int i = 0; i < 3; i++)
+        OK(UR(urEnqueueKernelLaunchWithArgsExp)(bench.queue, kernel, 1, NULL, &items, &group, 2,
+                                                arguments, NULL, 0, NULL, NULL));
 }
