@@ -234,8 +234,8 @@ class Connection:
                 pools.forget_if_over(pool)
 
     def release_at_exit(self, entry: str) -> None:
-        """See that everything is released before the driver is gone, which an entry may have loaded,
-        and before its compiler is, which it loads for the first program."""
+        """See that everything is released before what an entry may have loaded is gone: the driver,
+        and its compiler, which it loads for the first program."""
         if entry not in self._are_released_at_exit:
             self._are_released_at_exit.add(entry)
             self.lib.release_at_exit()
