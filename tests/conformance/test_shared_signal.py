@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -16,6 +19,7 @@ from urasync_l0 import Allocation, Context, Event, Queue, QueueFlag, UrError, Us
 from urasync_l0.command_list import CommandList
 from urasync_l0.pool.structure import IS_COMPILED
 from urasync_l0.software_driver.controls import Controls
+from urasync_l0.usm_queue import UsmQueue
 from urasync_l0.ze.handles import handle_value
 
 compiled = pytest.mark.skipif(not IS_COMPILED, reason="in Python nothing is done at once")
@@ -274,6 +278,70 @@ def test_a_signal_that_is_refused_in_c_changes_nothing(
     pool.core.check()
     assert ASKING[name](queue, memory) is not None
     finish(queue)
+
+
+def pair_by_object(queue: Queue, kind: UsmType) -> None:
+    queue.free(alloc(queue, kind, 4096))
+
+
+def pair_by_method(queue: Queue, kind: UsmType) -> None:
+    alloc(queue, kind, 4096).free()
+
+
+def pair_by_address(queue: Queue, kind: UsmType) -> None:
+    queue.free(queue.enqueue_alloc(kind, 4096)[0])
+
+
+PAIRS = [pair_by_object, pair_by_method, pair_by_address]
+
+
+@compiled
+@pytest.mark.parametrize("pair", PAIRS)
+def test_usual_pairs_enter_no_method(
+    monkeypatch: pytest.MonkeyPatch,
+    queue: Queue,
+    kind: UsmType,
+    pair: Callable[[Queue, UsmType], None],
+) -> None:
+    """PERF-3: of all kinds of memory, with no event and from a warm pool."""
+    pair(queue, kind)
+
+    def enter(*_: object, **__: object) -> None:
+        raise AssertionError("the call came to Python")
+
+    monkeypatch.setattr(UsmQueue, "_search", enter)
+    # The first thing that a free in Python asks for.
+    monkeypatch.setattr("urasync_l0.usm_queue.isinstance", enter, raising=False)
+    with LevelZeroCalls() as calls:
+        pair(queue, kind)
+    assert calls.total == 0
+
+
+@compiled
+def test_a_usual_pair_makes_no_more_objects_than_it_gives(queue: Queue, kind: UsmType) -> None:
+    """PERF-3: the allocation and the number that is its address, not even for a moment more."""
+    allocate = getattr(queue, f"alloc_{kind.name.lower()}")
+    free = queue.free
+    with allocate(4096) as allocation:
+        given = sys.getsizeof(allocation) + sys.getsizeof(allocation.ptr)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        # What Python makes once for code that it runs is not the pair's, so the least counts.
+        peak = min(peak_of(lambda: free(allocate(4096))) for _ in range(20))
+        nothing = min(peak_of(lambda: None) for _ in range(20))
+    finally:
+        tracemalloc.stop()
+    assert peak - nothing <= given
+
+
+def peak_of(work: Callable[[], object]) -> int:
+    """By how many bytes Python's memory grows at most meanwhile."""
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    tracemalloc.reset_peak()
+    work()
+    return tracemalloc.get_traced_memory()[1] - before
 
 
 @compiled

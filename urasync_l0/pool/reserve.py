@@ -279,11 +279,9 @@ def _give_back_whole(source: HeapSource, segment: Segment) -> None:
 def _take_segments(heap: Heap, budget: int, *, at_least: bool) -> list[Segment]:
     """Take wholly idle segments out of the heap, largest first, ``budget`` bytes or a bit more."""
     taken: list[Segment] = []
-    for block in sorted(heap.idle_blocks(1), key=_size, reverse=True):
+    for block in sorted(_whole_blocks(heap), key=_size_and_place, reverse=True):
         if budget <= 0:
             break
-        if not block.previous.state is block.next.state is BlockState.EDGE:
-            continue
         segment = segment_of(heap, block)
         if not segment.owned or (at_least and segment.size > budget):
             continue
@@ -292,6 +290,28 @@ def _take_segments(heap: Heap, budget: int, *, at_least: bool) -> list[Segment]:
         taken.append(segment)
         budget -= segment.size
     return taken
+
+
+def _whole_blocks(heap: Heap) -> list[Block]:
+    """The idle blocks that are all of a driver allocation.
+
+    There may be any number of idle blocks in few allocations, or of allocations in use, so it goes
+    by what is fewer.
+    """
+    if heap.idle.count < len(heap.segments):
+        blocks = heap.idle.at_least(1)
+    else:
+        blocks = [segment.regions[0].left.next for segment in heap.segments]
+    return [
+        block
+        for block in blocks
+        if block.state is BlockState.IDLE
+        and block.previous.state is block.next.state is BlockState.EDGE
+    ]
+
+
+def _size_and_place(block: Block) -> tuple[int, int]:
+    return block.size, block.address
 
 
 def _give_back(
@@ -322,7 +342,3 @@ def _give_back(
             failure = failure or error
             failed_segments.append(segment)
     return (failed_pages, failed_segments), failure
-
-
-def _size(block: Block) -> int:
-    return block.size

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import sys
 
 import pytest
 
@@ -138,6 +139,53 @@ def test_warm_pairs_of_several_sizes_make_no_call() -> None:
             program.free(queue, block)
     assert program.calls.total == calls
     pool.check()
+
+
+def calls_of_a_synchronisation(program: Program, queue: FakeQueue) -> int:
+    """How many functions the pools enter, in Python or in C, once the host has waited."""
+    mark = queue.synchronise()
+    entered: list[str] = []
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, argument: entered.append(event))
+    try:
+        program.registry.synchronised(mark)
+    finally:
+        sys.setprofile(before)
+    return sum(event.endswith("call") for event in entered)
+
+
+@pytest.mark.parametrize("key", [DEVICE, SHARED])
+def test_a_synchronisation_takes_as_much_as_it_completes(key: HeapKey) -> None:
+    """Eight times the frees, no more than eight times the steps."""
+
+    def steps(freed: int) -> int:
+        program = Program()
+        pool, queue = program.pool(), program.queue()
+        blocks = [program.alloc(pool, queue, 4096, key=key) for _ in range(2 * freed)]
+        for block in blocks[::2]:  # no two neighbours, so that all of them are pending
+            program.free(queue, block)
+        result = calls_of_a_synchronisation(program, queue)
+        assert pool.statistics().pending == 0
+        return result
+
+    assert steps(800) <= 9 * steps(100)
+
+
+@pytest.mark.parametrize("key", [DEVICE, SHARED])
+def test_a_synchronisation_looks_at_no_block_that_must_stay(key: HeapKey) -> None:
+    """Idle blocks between others go nowhere, however little the pool is to keep."""
+
+    def steps(idle: int) -> int:
+        program = Program()
+        pool, queue = program.pool(release_threshold=0), program.queue()
+        blocks = [program.alloc(pool, queue, 4096, key=key) for _ in range(2 * idle)]
+        for block in blocks[::2]:
+            program.free(queue, block)
+        program.finish(queue)
+        assert pool.statistics().idle >= idle * 4096
+        return calls_of_a_synchronisation(program, queue)
+
+    assert steps(400) <= steps(40) + 40
 
 
 # -- undoing ---------------------------------------------------------------------------------------
