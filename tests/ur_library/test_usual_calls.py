@@ -115,7 +115,8 @@ before = all_kept()
 calls()
 after = all_kept()
 assert after[:2] == before[:2], (before, after)
-assert abs(after[2] - before[2]) < 100, (before, after)
+# One object a round would be a thousand; native events are made where the queue is slow.
+assert abs(after[2] - before[2]) < 500, (before, after)
 """
 
 ENDS_ITS_CONTEXT = """
