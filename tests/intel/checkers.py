@@ -48,10 +48,13 @@ LOGS = "the handle-lifetime checker does not know the log of a build that failed
 
 KNOWN = {
     "test_program": LOGS,
+    "test_a_program_is_built_for_each_device": LOGS,
     "test_verification_kernel.py": LOGS,
     "test_pool_machine.py": LEFT,
     "test_threads.py": THREADS,
     "test_close_race.py": THREADS,
+    "test_slow_device.py": THREADS,
+    "test_peer_access_failure.py": FAILURES,
     "test_callback": THREADS,
     "test_each_failing_call": FAILURES,
     "test_over_native_objects": FAILURES,
