@@ -62,10 +62,12 @@ KNOWN = {
 }
 """Tests that could not be left where they meet it, by a part of their name."""
 
-SLOW = {
-    "test_slow_device.py": "under these checkers some of its calls do not stop where they should, for "
-    "a reason that is not known yet, and then leave a queue held"
-}
+UNSTOPPED = (
+    "under these checkers some of its calls do not stop where they should, for a reason that is not "
+    "known yet, and then leave a queue held"
+)
+
+SLOW = {"test_slow_device.py": UNSTOPPED}
 """Tests that go with none of the checkers."""
 
 LIFETIME = os.environ.get("ZE_ENABLE_HANDLE_LIFETIME") == "1"
