@@ -42,20 +42,8 @@ class Residency:
     def enter(self, address: int, size: int) -> None:
         """Note new memory, and make it resident on all peers; on failure on none."""
         with self._lock:
-            if self._peers:
-                self._enter_peers(address, size)
+            self._on_all_peers(self._make_resident, self._evict, address, size)
             self._held[address] = size
-
-    def _enter_peers(self, address: int, size: int) -> None:
-        done: list[Device] = []
-        try:
-            for peer in self._peers.values():
-                self._make_resident(peer)(address, size)
-                done.append(peer)
-        except BaseException:
-            for peer in done:
-                _attempt(self._evict(peer), [(address, size)])
-            raise
 
     def stay(self, address: int, size: int) -> None:
         """Note memory again that `leave` forgot and that did not go after all.
@@ -77,15 +65,7 @@ class Residency:
         with self._lock:
             size = self._held[address]
             if evict:
-                done: list[Device] = []
-                try:
-                    for peer in self._peers.values():
-                        self._evict(peer)(address, size)
-                        done.append(peer)
-                except BaseException:
-                    for peer in done:
-                        _attempt(self._make_resident(peer), [(address, size)])
-                    raise
+                self._on_all_peers(self._evict, self._make_resident, address, size)
             del self._held[address]
             return size
 
@@ -104,6 +84,24 @@ class Residency:
                 return
             _for_all(self._evict(peer), self._make_resident(peer), list(self._held.items()))
             del self._peers[peer.native_value]
+
+    def _on_all_peers(
+        self,
+        call: Callable[[Device], Call],
+        undo: Callable[[Device], Call],
+        address: int,
+        size: int,
+    ) -> None:
+        """Make a call for each peer; on failure undo those before. The caller holds the lock."""
+        done: list[Device] = []
+        try:
+            for peer in self._peers.values():
+                call(peer)(address, size)
+                done.append(peer)
+        except BaseException:
+            for peer in done:
+                _attempt(undo(peer), [(address, size)])
+            raise
 
     def _make_resident(self, peer: Device) -> Call:
         def call(address: int, size: int) -> None:

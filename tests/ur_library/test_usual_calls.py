@@ -83,12 +83,6 @@ for _ in range(50):
         assert pair(name) == (0, 0)
 assert len(entered) == 3, entered
 assert pool.used_bytes == 0
-pair_with_events()  # the first event is made
-del entered[:]
-for _ in range(50):
-    assert pair_with_events() == [0] * 9
-assert not entered, entered
-entered += [None] * 3
 # Whoever keeps Python's lock is served as well.
 keeping = [ctypes.PYFUNCTYPE(c_uint32, *types)(table[places.index(name)]) for name, types in (
     (names[0], [c_void_p, c_void_p, c_size_t, c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
@@ -97,6 +91,11 @@ for _ in range(50):
     assert keeping[0](made, None, 4096, None, 0, None, byref(mem), None) == 0
     assert keeping[1](made, None, mem, 0, None, None) == 0
 assert len(entered) == 3, entered
+pair_with_events()  # the first event is made
+del entered[:]
+for _ in range(50):
+    assert pair_with_events() == [0] * 9
+assert not entered, entered
 """
 
 LEAVES_NOTHING_BEHIND = """

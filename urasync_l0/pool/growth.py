@@ -285,11 +285,11 @@ def segment_of(heap: Heap, block: Block) -> Segment:
     raise LookupError(f"no segment of this heap holds {block}")
 
 
-Arguments = ParamSpec("Arguments")
+_Arguments = ParamSpec("_Arguments")
 
 
 def attempt(
-    action: Callable[Arguments, None], *arguments: Arguments.args, **named: Arguments.kwargs
+    action: Callable[_Arguments, None], *arguments: _Arguments.args, **named: _Arguments.kwargs
 ) -> bool:
     """Do one step of undoing; tell whether it worked. The error that began it matters more."""
     try:

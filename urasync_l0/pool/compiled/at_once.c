@@ -98,10 +98,11 @@ static PyObject *record(PyObject *const *given, Py_ssize_t count, PyObject *keyw
 }
 
 static PyObject *append_marker(PyObject *const *given, Py_ssize_t count, PyObject *keywords) {
-    if (count != 1 || keywords != NULL || !PyObject_TypeCheck(given[0], &list_front_type)) {
+    if (count != 1 || keywords != NULL || !PyObject_TypeCheck(given[0], &list_front_type) ||
+        !list_can_signal((list_front *)given[0])) {
         return NULL;
     }
-    return list_append_marker((list_front *)given[0]);
+    return (PyObject *)list_signal_at_once((list_front *)given[0], true);
 }
 
 static PyObject *call(PyObject *self, PyObject *const *given, size_t flagged, PyObject *keywords) {

@@ -63,6 +63,24 @@ PyObject *order_clock(PyObject *order) {
     return object_of(order, &order_fields_type, offsetof(order_fields, clock), known.clock);
 }
 
+int clock_number(PyObject *clock, PyObject *order, uint64_t *number) {
+    *number = 0;
+    if (clock == known.nothing) {
+        return 0;
+    }
+    PyObject *found = PyDict_CheckExact(clock) ? Py_XNewRef(PyDict_GetItemWithError(clock, order))
+                                               : PyObject_GetItem(clock, order);
+    if (found == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_KeyError)) {
+            PyErr_Clear();
+        }
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    *number = PyLong_AsUnsignedLongLong(found);
+    Py_DECREF(found);
+    return *number == UINT64_MAX && PyErr_Occurred() ? -1 : 0;
+}
+
 PyObject *registry_live(PyObject *registry) {
     return object_of(registry, &registry_fields_type, offsetof(registry_fields, live), known.live);
 }

@@ -441,25 +441,6 @@ static int note_completion(heap_blocks *heap) {
     return status;
 }
 
-// The number that a clock has for an order; 0 without one.
-static int clock_number(PyObject *clock, PyObject *order, uint64_t *number) {
-    *number = 0;
-    if (clock == known.nothing) {
-        return 0;
-    }
-    PyObject *found = PyDict_CheckExact(clock) ? Py_XNewRef(PyDict_GetItemWithError(clock, order))
-                                               : PyObject_GetItem(clock, order);
-    if (found == NULL) {
-        if (PyErr_ExceptionMatches(PyExc_KeyError)) {
-            PyErr_Clear();
-        }
-        return PyErr_Occurred() ? -1 : 0;
-    }
-    *number = PyLong_AsUnsignedLongLong(found);
-    Py_DECREF(found);
-    return *number == UINT64_MAX && PyErr_Occurred() ? -1 : 0;
-}
-
 // Make what another queue freed after `seen`, up to `number`, safe for a view's queue.
 static int absorb_view(run_index *view, const run_index *freed, uint64_t seen, uint64_t number,
                        PyObject *added) {

@@ -40,11 +40,16 @@ static int note_signal(list_front *list, native_signal *appended) {
 // -- a signal at the queue's place ------------------------------------------------------------
 
 bool list_can_signal(const list_front *list) {
+#ifdef Py_GIL_DISABLED
+    (void)list;
+    return false;
+#else
     return list->is_plain && !list->is_closing && list->append != 0 && list->ready != NULL &&
            PyList_CheckExact(list->ready) && list->mark_type != NULL && list->order != NULL &&
            PyObject_TypeCheck(list->order, &order_fields_type) &&
            ((order_fields *)list->order)->lock != NULL &&
            ((order_fields *)list->order)->domain != NULL;
+#endif
 }
 
 bool list_has_signal(const list_front *list) {
@@ -116,26 +121,19 @@ native_signal *list_signal(list_front *list, uint32_t *code) {
     return last == NULL ? append_signal(list, code) : last;
 }
 
-PyObject *list_append_marker(list_front *list) {
-#ifdef Py_GIL_DISABLED
-    (void)list;
-    return NULL;
-#else
-    if (!list_can_signal(list)) {
-        return NULL;
-    }
+native_signal *list_signal_at_once(list_front *list, bool of_its_own) {
     uint32_t code = 0;
-    lock *order_lock = (lock *)Py_NewRef(((order_fields *)list->order)->lock);
-    lock_acquire(order_lock);
-    native_signal *given = list->is_closing ? NULL : append_signal(list, &code);
-    lock_release(order_lock);
-    Py_DECREF((PyObject *)order_lock);
+    native_signal *given = NULL;
+    lock_acquire(list_lock(list));
+    if (!list->is_closing) {
+        given = of_its_own ? append_signal(list, &code) : list_signal(list, &code);
+    }
+    lock_release(list_lock(list));
     if (code != 0) {
         list_refuse(list, given, code);
         Py_CLEAR(given);
     }
-    return (PyObject *)given;
-#endif
+    return given;
 }
 
 void list_refuse(list_front *list, native_signal *given, uint32_t code) {

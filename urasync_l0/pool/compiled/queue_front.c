@@ -53,8 +53,6 @@ static list_front *signalling_list(const queue_front *queue) {
                : NULL;
 }
 
-static lock *lock_of(const list_front *list) { return (lock *)((order_fields *)list->order)->lock; }
-
 // An event over a signal that the caller holds; with an error, nobody does any more.
 static PyObject *make_event(queue_front *queue, native_signal *given, PyObject *command) {
     const struct signalling what = {
@@ -71,28 +69,13 @@ static PyObject *make_event(queue_front *queue, native_signal *given, PyObject *
     return made;
 }
 
-// A signal at the queue's place, held; NULL with an error, or without one where the reference has
-// to do it. The caller holds no lock.
-static native_signal *signal_here(list_front *list) {
-    uint32_t code = 0;
-    lock_acquire(lock_of(list));
-    native_signal *given = list->is_closing ? NULL : list_signal(list, &code);
-    lock_release(lock_of(list));
-    if (code != 0) {
-        list_refuse(list, given, code);
-        Py_DECREF((PyObject *)given);
-        given = NULL;
-    }
-    return given;
-}
-
 PyObject *queue_record(queue_front *queue, PyObject *command) {
     list_front *list = is_usual(queue) ? signalling_list(queue) : NULL;
     if (list == NULL) {
         return NULL;
     }
     Py_INCREF((PyObject *)list);
-    native_signal *given = signal_here(list);
+    native_signal *given = list_signal_at_once(list, false);
     Py_DECREF((PyObject *)list);
     PyObject *made = given == NULL ? NULL : make_event(queue, given, command);
     Py_XDECREF((PyObject *)given);
@@ -100,12 +83,12 @@ PyObject *queue_record(queue_front *queue, PyObject *command) {
 }
 
 static bool clock_covers(PyObject *clock, const mark_fields *mark) {
-    PyObject *found = clock == NULL ? NULL : PyObject_GetItem(clock, mark->order);
-    uint64_t number = found == NULL ? 0 : PyLong_AsUnsignedLongLong(found);
-    Py_XDECREF(found);
-    bool is_covered = !PyErr_Occurred() && found != NULL && number >= mark->number;
-    PyErr_Clear();
-    return is_covered;
+    uint64_t number = 0;
+    if (clock == NULL || clock_number(clock, mark->order, &number) < 0) {
+        PyErr_Clear();
+        return false;
+    }
+    return number >= mark->number;
 }
 
 bool queue_is_behind(queue_front *queue, PyObject *event) {
@@ -233,7 +216,7 @@ static PyObject *take_with_signal(queue_front *queue, list_front *list, route *w
     int status = size == UINT64_MAX && PyErr_Occurred() ? -1 : 1;
     PyObject *core = Py_NewRef(way->core), *heap = Py_NewRef(way->heap), *found = NULL;
     uint64_t largest = way->largest;
-    lock_acquire(lock_of(list));
+    lock_acquire(list_lock(list));
     if (status > 0 && !list_has_signal(list)) {
         // Or a signal would be appended for nothing, as it is if another thread is quicker.
         status = pool_has_at_once((pool_front *)core, heap, largest, queue->order, size);
@@ -242,7 +225,7 @@ static PyObject *take_with_signal(queue_front *queue, list_front *list, route *w
     if (*given != NULL && code == 0) {
         found = pool_take_at_once((pool_front *)core, heap, largest, queue->order, size, address);
     }
-    lock_release(lock_of(list));
+    lock_release(list_lock(list));
     Py_DECREF(core);
     Py_DECREF(heap);
     if (found == Py_None) {
@@ -351,7 +334,7 @@ static block *block_to_free(const queue_front *queue, const held_block *held, Py
 static native_signal *signal_of_free(list_front *list, PyObject *live, PyObject *address,
                                      block *freed, uint64_t *stamp) {
     Py_INCREF((PyObject *)list);
-    native_signal *given = signal_here(list);
+    native_signal *given = list_signal_at_once(list, false);
     Py_DECREF((PyObject *)list);
     if (given != NULL) {
         *stamp = ((mark_fields *)given->mark)->number;

@@ -235,6 +235,8 @@ int order_sequence(PyObject *order, uint64_t *sequence);
 int order_completed(PyObject *order, uint64_t *completed);
 int domain_epoch(PyObject *domain, uint64_t *epoch);
 PyObject *order_clock(PyObject *order);
+// The number that a clock has for an order; 0 without one.
+int clock_number(PyObject *clock, PyObject *order, uint64_t *number);
 PyObject *registry_live(PyObject *registry);
 PyObject *registry_observer(PyObject *registry);
 
@@ -351,6 +353,9 @@ typedef struct {
 
 // Whether list_signal may be asked.
 bool list_can_signal(const list_front *list);
+static inline lock *list_lock(const list_front *list) {
+    return (lock *)((order_fields *)list->order)->lock;
+}
 // Whether list_signal would append nothing.
 bool list_has_signal(const list_front *list);
 // The signal of the queue's place, held, as a new reference: the last one, if no command came after
@@ -359,9 +364,9 @@ bool list_has_signal(const list_front *list);
 // holds the queue's lock, and but for list_refuse keeps it.
 native_signal *list_signal(list_front *list, uint32_t *code);
 void list_refuse(list_front *list, native_signal *given, uint32_t code);
-// A signal that is appended for the pool core, held; NULL without an error where the method in
-// Python has to do it. The caller holds no lock.
-PyObject *list_append_marker(list_front *list);
+// As list_signal, or a signal that is appended in any case; what the driver refuses raises. Only
+// where list_can_signal; the caller holds no lock.
+native_signal *list_signal_at_once(list_front *list, bool of_its_own);
 
 // -- queues -----------------------------------------------------------------------------------
 

@@ -67,13 +67,17 @@ static bool have_python(PyGILState_STATE *held) {
 #endif
 }
 
-/* The object of a handle as a new reference; NULL where there is none. */
+/* The object that a table has for a number, as a new reference; NULL where there is none. */
+static PyObject *object_at(PyObject *table, PyObject *number) {
+    PyObject *found = number == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(table, number));
+    PyErr_Clear();
+    return found;
+}
+
 static PyObject *object_of(PyObject *table, const void *handle) {
     PyObject *number = PyLong_FromVoidPtr((void *)handle);
-    PyObject *found = number == NULL ? NULL : PyDict_GetItemWithError(table, number);
-    Py_XINCREF(found);
+    PyObject *found = object_at(table, number);
     Py_XDECREF(number);
-    PyErr_Clear();
     return found;
 }
 
@@ -229,9 +233,7 @@ bool release_event_at_once(ur_event_handle_t event, ur_result_t *result) {
     if (!have_python(&held))
         return false;
     PyObject *handle = PyLong_FromVoidPtr(event);
-    PyObject *released =
-        handle == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(front.events, handle));
-    PyErr_Clear();
+    PyObject *released = object_at(front.events, handle);
     if (released != NULL)
         done = release(handle, released);
     *result = done < 0 ? code_of_error("urEventRelease") : UR_RESULT_SUCCESS;
