@@ -107,7 +107,8 @@ def plan_launch(
     arguments: Sequence[Argument],
     local_size: Sequence[int] | None,
 ) -> Launch:
-    """Check a launch; without a local size the driver's suggestion is used, made to fit.
+    """Check a launch; without a local size that of the kernel's code is used, or the driver's
+    suggestion, made to fit.
 
     Raises
     ------
@@ -132,8 +133,10 @@ def plan_launch(
     wanted = _sizes(global_size, "global")
     native = kernel.native(queue.device)
     if local_size is None:
-        with queue.native.loss, native.lock:
-            suggested = ze_module.suggest_group_size(native.handle, wanted)
+        suggested = native.required_group_size
+        if not any(suggested):  # Intel's driver suggests others all the same
+            with queue.native.loss, native.lock:
+                suggested = ze_module.suggest_group_size(native.handle, wanted)
         x, y, z = (math.gcd(*pair) for pair in zip(wanted, suggested, strict=True))
     else:
         x, y, z = _sizes(local_size, "local")

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from urasync_l0.argument import checked_bytes, checked_instance
@@ -120,6 +121,12 @@ class NativeKernel:
         """A kernel of a module."""
         with module.context.loss:
             return cls(module, ze_module.create_kernel(module.handle, name), True)
+
+    @cached_property
+    def required_group_size(self) -> tuple[int, int, int]:
+        """The group size that its code requires; zeros if it takes any."""
+        with self.module.context.loss:
+            return ze_module.kernel_properties(self.handle).required_group_size
 
 
 class Program:

@@ -343,7 +343,7 @@ class TransferQueue(UsmQueue):
             A kernel of a program of the context.
         global_size, local_size
             Work-items in one to three dimensions, altogether and in a group; without a local size
-            the driver's suggestion is used.
+            that of the kernel's code is used, or the driver's suggestion.
         arguments
             For each argument an `Allocation`, whose address is meant, `LocalMemory`, or its bytes:
             anything with the buffer protocol, such as scalars of NumPy or ctypes. Allocations are

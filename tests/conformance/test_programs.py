@@ -275,7 +275,7 @@ def test_a_suggestion_is_made_to_fit(
     queue.free(memory)
 
 
-@pytest.mark.needs_execution("data is read back, and Intel's driver refuses before", run=False)
+@READS_DATA
 def test_a_kernel_may_require_its_groups(context: Context, program: Program) -> None:
     """``program`` is here to skip where there is no compiler."""
     queue = context.create_queue()
