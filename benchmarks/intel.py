@@ -2,9 +2,11 @@
 """Intel's C++ adapters beside ours: ``make bench-intel``, or ``python -m benchmarks.intel``.
 
 It takes a folder with libur_loader and Intel's adapter libraries. A C program drives all four
-adapters through the loader (``ur_client/measure.c``), Python ours as well, all of them on the
-software driver and in turns: memory and time of every trace, pairs with and without events, pairs
-among free blocks, and synchronisations. Prints tables, or JSON. Compare times only within one run.
+adapters through the loader (``ur_client/measure.c``), Python ours as well and, through cffi alone,
+Intel's (``cffi_client``), all of them on the software driver and in turns: memory and time of every
+trace, pairs with and without events, pairs among free blocks, single calls, threads and
+synchronisations; for ours from Python also what ``speed`` has beyond these, by the processor's
+clock. Prints tables, or JSON. Compare times only within one run.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -26,9 +29,10 @@ from rich.progress import Progress
 import urasync_l0
 from benchmarks.bundled_traces import bundled_traces
 from benchmarks.call_costs import PAIRS as BENCH_PAIRS
-from benchmarks.call_costs import Bench
+from benchmarks.call_costs import Bench, common_cases
 from benchmarks.rounds import Case, Figure, measure_in_turns
 from benchmarks.speed import machine
+from benchmarks.threads import THREADS
 from benchmarks.ur_client import (
     INTEL,
     OURS,
@@ -49,6 +53,14 @@ FREE_BLOCKS = (100, 10_000, 100_000)
 FREED = (10, 1_000, 100_000)
 MANY = 50_000
 """Cases with more blocks than this are measured once."""
+
+PAIR_REQUESTS = {"pairs": "no events", "event_pairs": "an event for each"}
+"""What measuring processes are asked for, and the names of those cases."""
+
+CALL_REQUESTS = {"allocate": "allocate", "free": "free", "record": "record an event"}
+
+BY_THE_PROCESSOR = ("call", "finish", "snapshot", "free blocks")
+"""Groups of `Bench` that are measured by the processor's clock, also here."""
 
 INTEL_IN_C = tuple(f"{name}, C" for name in INTEL)
 
@@ -72,16 +84,16 @@ class MemoryFigure:
 
 
 class MeasuringProcess:
-    """A process of the C program with one adapter; answers requests until the stack is left."""
+    """A process with one adapter that answers requests until the stack is left."""
 
-    def __init__(self, program: Path, adapter: UrAdapter, stack: ExitStack) -> None:
-        settings = software_settings()
-        driver = settings["ZE_ENABLE_ALT_DRIVERS"]
-        self.name = f"{adapter.name}, C"
+    def __init__(
+        self, name: str, command: Sequence[str], adapter: UrAdapter, stack: ExitStack
+    ) -> None:
+        self.name = name
         self._process = stack.enter_context(
             subprocess.Popen(
-                [str(program), str(adapter.loader), driver],
-                env=adapter.environment(settings),
+                command,
+                env=adapter.environment(software_settings()),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -147,6 +159,25 @@ def ratios(memory: Sequence[MemoryFigure], figures: Sequence[Figure]) -> list[di
     return rows
 
 
+def pair_targets(figures: Sequence[Figure]) -> list[dict[str, object]]:
+    """Pairs from Python with each of our adapters, median over median: without events over Intel's
+    v2 through cffi, with an event for each over twice Intel's v2 from C. At most 1 is the aim."""
+    medians = {(each.name, each.adapter): each.median for each in figures if each.group == "pair"}
+    no_events, events = PAIR_REQUESTS.values()
+    over = ((no_events, "Intel v2, cffi", 1), (events, "Intel v2, C", 2))
+    return [
+        {
+            "pair": name,
+            "adapter": f"{adapter}, Python",
+            "over": intel if times == 1 else f"{times} x {intel}",
+            "time": medians[name, f"{adapter}, Python"] / (times * medians[name, intel]),
+        }
+        for adapter in OURS
+        for name, intel, times in over
+        if (name, intel) in medians
+    ]
+
+
 class Comparison:
     """Everything that is measured, by the processes of one run."""
 
@@ -157,8 +188,19 @@ class Comparison:
         self.traces = {read_trace(path): place / f"{path.name}.lines" for path in traces}
         for trace, lines in self.traces.items():
             write_lines(trace, lines)
+        driver = software_settings()["ZE_ENABLE_ALT_DRIVERS"]
+        through_cffi = [sys.executable, "-m", "benchmarks.cffi_client", str(folder)]
+        adapters = ur_adapters(folder)
         self.processes = [
-            MeasuringProcess(program, adapter, stack) for adapter in ur_adapters(folder)
+            MeasuringProcess(
+                f"{each.name}, C", [str(program), str(each.loader), driver], each, stack
+            )
+            for each in adapters
+        ]
+        self.cffi_processes = [
+            MeasuringProcess(f"{each.name}, cffi", through_cffi, each, stack)
+            for each in adapters
+            if each.name in INTEL
         ]
         self.benches = {name: Bench(name, "software", stack) for name in OURS}
 
@@ -191,10 +233,11 @@ class Comparison:
                         replay_in_python(trace, adapter)[0] * 1e6 / count
                     ),
                 )
-        for process in self.processes:
-            for request, name in (("pairs", "no events"), ("event_pairs", "an event for each")):
+        for process in (*self.processes, *self.cffi_processes):
+            for request, name in PAIR_REQUESTS.items():
                 run = self._asking(process, f"{request} {PAIRS}")
                 yield Case("pair", name, process.name, "µs a pair", run)
+        for process in self.processes:
             for count in FREE_BLOCKS:
                 run = self._asking(process, f"free_blocks {count}")
                 rounds = 1 if count > MANY else ROUNDS
@@ -203,11 +246,27 @@ class Comparison:
                 run = self._asking(process, f"finish {count}")
                 rounds = 1 if count > MANY else ROUNDS
                 yield Case("finish", f"{count:,} freed", process.name, "µs", run, rounds)
+            for request, name in CALL_REQUESTS.items():
+                run = self._asking(process, f"{request} {PAIRS}")
+                yield Case("call", name, process.name, "µs a call", run)
+            for count in THREADS:
+                run = self._asking(process, f"threads {count}")
+                yield Case("threads", f"{count}", process.name, "µs a pair", run)
         for adapter, bench in self.benches.items():
             name = f"{adapter}, Python"
-            yield Case("pair", "no events", name, "µs a pair", clocked(bench.pair, BENCH_PAIRS))
+            for count in THREADS:
+                run = partial(bench.threads, count)
+                yield Case("threads", f"{count}", name, "µs a pair", run)
+            for case in bench.cases():
+                if case.group in BY_THE_PROCESSOR:
+                    yield replace(case, adapter=name, unit=f"{case.unit}, processor")
+            no_events, events = PAIR_REQUESTS.values()
+            yield Case("pair", no_events, name, "µs a pair", clocked(bench.pair, BENCH_PAIRS))
             run = clocked(bench.pair_with_events, BENCH_PAIRS // 8)
-            yield Case("pair", "an event for each", name, "µs a pair", run)
+            yield Case("pair", events, name, "µs a pair", run)
+
+        for case in common_cases():
+            yield replace(case, adapter="v2, Python", unit=f"{case.unit}, processor")
 
     def _asking(
         self, process: MeasuringProcess, request: str, factor: float = 1
@@ -219,7 +278,11 @@ def print_tables(
     memory: Sequence[MemoryFigure], figures: Sequence[Figure], console: Console
 ) -> None:
     """Memory ratios, then times: a column for each adapter."""
-    adapters = list(dict.fromkeys(figure.adapter for figure in memory))
+    adapters = list(
+        dict.fromkeys(
+            [each.adapter for each in memory] + [each.adapter for each in figures if each.adapter]
+        )
+    )
     reserved = {(each.trace, each.adapter): f"{each.ratio:.3f}" for each in memory}
     console.print("Highest reserved bytes over highest live bytes")
     _print_table(dict.fromkeys(each.trace for each in memory), adapters, reserved, console)
@@ -238,8 +301,13 @@ def print_tables(
     for row in ratios(memory, figures):
         text = f"{row['memory']:.2f}" + (f", {row['time']:.1f}" if "time" in row else "")
         quotients[str(row["trace"]), str(row["adapter"])] = text
-    ours = [adapter for adapter in adapters if adapter not in INTEL_IN_C]
+    ours = list(dict.fromkeys(adapter for _, adapter in quotients))
     _print_table(dict.fromkeys(each.trace for each in memory), ours, quotients, console)
+    for target in pair_targets(figures):
+        console.print(
+            f"A pair, {target['pair']}: {target['adapter']}, over {target['over']}: "
+            f"{target['time']:.2f}"
+        )
 
 
 def _print_table(
@@ -280,6 +348,7 @@ def to_json(memory: Sequence[MemoryFigure], figures: Sequence[Figure]) -> str:
             "memory": [asdict(each) for each in memory],
             "figures": [asdict(each) for each in figures],
             "ratios": ratios(memory, figures),
+            "pair_targets": pair_targets(figures),
         }
     )
 

@@ -11,6 +11,11 @@
  *   event_pairs COUNT  the same with an event for both calls
  *   free_blocks COUNT  the same without events among so many free blocks of 64 sizes
  *   finish COUNT       to synchronise after so many frees
+ *   allocate COUNT     microseconds for one of so many allocations in a row
+ *   free COUNT         for one of their frees
+ *   record COUNT       for an event, and its release
+ *   threads COUNT      for a pair without events, over all pairs that so many threads do at a time,
+ *                      each on a queue of its own
  *
  * The software driver, if it is used and named, is asked for what it gave out.
  */
@@ -18,10 +23,11 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
-enum { MAXIMUM_QUEUES = 64, PAIR_SIZE = 4096 };
+enum { MAXIMUM_QUEUES = 64, PAIR_SIZE = 4096, PAIRS_OF_THREADS = 20000 };
 
 static struct adapter adapter;
 static int32_t (*driver_bytes)(uint32_t, uint64_t *);
@@ -238,6 +244,76 @@ static void finish(size_t count) {
     end(&run);
 }
 
+/* Single calls: the allocations, or the frees, of a full pool. */
+static void single_calls(size_t count, bool freeing) {
+    struct run run = begin(1);
+    ur_queue_handle_t queue = run.queues[0];
+    void **blocks = calloc(count, sizeof(void *));
+    double allocated = 0, freed = 0;
+    CHECK(blocks != NULL);
+    for (int round = 0; round < 2; round++) { /* the first one fills the pool */
+        const double start = wall_clock();
+        for (size_t i = 0; i < count; i++)
+            OK(ur.alloc(queue, NULL, PAIR_SIZE, NULL, 0, NULL, &blocks[i], NULL));
+        const double middle = wall_clock();
+        for (size_t i = 0; i < count; i++)
+            OK(ur.free(queue, NULL, blocks[i], 0, NULL, NULL));
+        freed = wall_clock() - middle;
+        allocated = middle - start;
+        OK(ur.finish(queue));
+    }
+    printf("%.4f\n", (freeing ? freed : allocated) * 1e6 / (double)count);
+    free(blocks);
+    end(&run);
+}
+
+static void record(size_t count) {
+    struct run run = begin(1);
+    const double start = wall_clock();
+    for (size_t i = 0; i < count; i++) {
+        ur_event_handle_t event = NULL;
+        OK(ur.barrier(run.queues[0], 0, NULL, &event));
+        OK(ur.release_event(event));
+    }
+    printf("%.4f\n", (wall_clock() - start) * 1e6 / (double)count);
+    end(&run);
+}
+
+struct worker {
+    pthread_t thread;
+    pthread_barrier_t *ready;
+    ur_queue_handle_t queue;
+    size_t pairs;
+};
+
+static void *work(void *argument) {
+    struct worker *worker = argument;
+    time_pairs(worker->queue, 1); /* what only the first pair needs */
+    pthread_barrier_wait(worker->ready);
+    time_pairs(worker->queue, worker->pairs);
+    return NULL;
+}
+
+static void threads(size_t count) {
+    CHECK(count >= 1 && count <= MAXIMUM_QUEUES);
+    struct run run = begin(count);
+    struct worker workers[MAXIMUM_QUEUES];
+    pthread_barrier_t ready;
+    const size_t pairs = PAIRS_OF_THREADS / count;
+    CHECK(pthread_barrier_init(&ready, NULL, (unsigned)count + 1) == 0);
+    for (size_t i = 0; i < count; i++) {
+        workers[i] = (struct worker){.ready = &ready, .queue = run.queues[i], .pairs = pairs};
+        CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
+    }
+    pthread_barrier_wait(&ready);
+    const double start = wall_clock();
+    for (size_t i = 0; i < count; i++)
+        CHECK(pthread_join(workers[i].thread, NULL) == 0);
+    printf("%.4f\n", (wall_clock() - start) * 1e6 / (double)(pairs * count));
+    pthread_barrier_destroy(&ready);
+    end(&run);
+}
+
 int main(int count, char **arguments) {
     char request[4096];
     CHECK(count == 2 || count == 3);
@@ -269,6 +345,12 @@ int main(int count, char **arguments) {
             free_blocks(number);
         else if (strcmp(request, "finish") == 0)
             finish(number);
+        else if (strcmp(request, "allocate") == 0 || strcmp(request, "free") == 0)
+            single_calls(number, strcmp(request, "free") == 0);
+        else if (strcmp(request, "record") == 0)
+            record(number);
+        else if (strcmp(request, "threads") == 0)
+            threads(number);
         else
             CHECK(!"a known request");
         fflush(stdout);
