@@ -19,13 +19,13 @@ from typing import Any
 
 import cffi
 
+from benchmarks.call_costs import NBYTES
 from benchmarks.ur_client import LIBRARY
-
-NBYTES = 4096
+from urasync_l0 import KEEP_EVERYTHING
+from urasync_l0.enums import DeviceType, UsmPoolInfo
 
 DECLARATIONS = """
 typedef uint32_t ur_result_t;
-typedef void *ur_handle_t;
 ur_result_t urLoaderInit(uint32_t, void *);
 ur_result_t urAdapterGet(uint32_t, void *adapters, uint32_t *);
 ur_result_t urPlatformGet(void *, uint32_t, void *platforms, uint32_t *);
@@ -47,9 +47,6 @@ SOURCE = """
 #include "unified_runtime.h"
 ur_result_t urLoaderInit(uint32_t, void *);
 """
-
-DEVICE_TYPE_ALL = 2
-POOL_INFO_RELEASE_THRESHOLD = 0x2050
 
 
 def build(folder: Path, place: Path) -> Any:
@@ -87,7 +84,7 @@ class Client:
         adapter = self._got(lambda out: self.lib.urAdapterGet(1, out, self.ffi.NULL))
         platform = self._got(lambda out: self.lib.urPlatformGet(adapter, 1, out, self.ffi.NULL))
         self.device = self._got(
-            lambda out: self.lib.urDeviceGet(platform, DEVICE_TYPE_ALL, 1, out, self.ffi.NULL)
+            lambda out: self.lib.urDeviceGet(platform, DeviceType.ALL, 1, out, self.ffi.NULL)
         )
 
     def _got(self, call: Callable[[Any], int]) -> Any:
@@ -104,8 +101,8 @@ class Client:
         pool = self._got(
             lambda out: lib.urUSMPoolGetDefaultDevicePoolExp(context, self.device, out)
         )
-        everything = ffi.new("size_t *", 2**64 - 1)
-        succeed(lib.urUSMPoolSetInfoExp(pool, POOL_INFO_RELEASE_THRESHOLD, everything, 8))
+        everything = ffi.new("size_t *", KEEP_EVERYTHING)
+        succeed(lib.urUSMPoolSetInfoExp(pool, UsmPoolInfo.RELEASE_THRESHOLD_EXP, everything, 8))
         pairs(queue, count // 10 + 1)  # fills the pool
         succeed(lib.urQueueFinish(queue))
         start = time.perf_counter()

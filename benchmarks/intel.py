@@ -264,7 +264,6 @@ class Comparison:
             yield Case("pair", no_events, name, "µs a pair", clocked(bench.pair, BENCH_PAIRS))
             run = clocked(bench.pair_with_events, BENCH_PAIRS // 8)
             yield Case("pair", events, name, "µs a pair", run)
-
         for case in common_cases():
             yield replace(case, adapter="v2, Python", unit=f"{case.unit}, processor")
 
@@ -278,11 +277,8 @@ def print_tables(
     memory: Sequence[MemoryFigure], figures: Sequence[Figure], console: Console
 ) -> None:
     """Memory ratios, then times: a column for each adapter."""
-    adapters = list(
-        dict.fromkeys(
-            [each.adapter for each in memory] + [each.adapter for each in figures if each.adapter]
-        )
-    )
+    told = [*(each.adapter for each in memory), *(each.adapter for each in figures)]
+    adapters = list(dict.fromkeys(told))
     reserved = {(each.trace, each.adapter): f"{each.ratio:.3f}" for each in memory}
     console.print("Highest reserved bytes over highest live bytes")
     _print_table(dict.fromkeys(each.trace for each in memory), adapters, reserved, console)

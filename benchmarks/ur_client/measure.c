@@ -201,14 +201,17 @@ static double time_event_pairs(ur_queue_handle_t queue, size_t count) {
     return (wall_clock() - start) * 1e6 / (double)count;
 }
 
-static void pairs(size_t count, bool with_events) {
+static void measure_pairs(size_t count, double (*measured)(ur_queue_handle_t, size_t)) {
     struct run run = begin(1);
-    double (*measured)(ur_queue_handle_t, size_t) = with_events ? time_event_pairs : time_pairs;
     measured(run.queues[0], count / 10 + 1); /* fills the pool */
     OK(ur.finish(run.queues[0]));
     printf("%.4f\n", measured(run.queues[0], count));
     end(&run);
 }
+
+static void pairs(size_t count) { measure_pairs(count, time_pairs); }
+
+static void event_pairs(size_t count) { measure_pairs(count, time_event_pairs); }
 
 /* Allocates so many blocks of 512 bytes to 32 KiB. */
 static void **allocate_blocks(ur_queue_handle_t queue, size_t count) {
@@ -245,12 +248,16 @@ static void finish(size_t count) {
     end(&run);
 }
 
-/* Single calls: the allocations, or the frees, of a full pool. */
-static void single_calls(size_t count, bool freeing) {
+/* Seconds that so many allocations of a full pool took, and their frees. */
+struct halves {
+    double allocated, freed;
+};
+
+static struct halves time_halves(size_t count) {
     struct run run = begin(1);
     ur_queue_handle_t queue = run.queues[0];
     void **blocks = calloc(count, sizeof(void *));
-    double allocated = 0, freed = 0;
+    struct halves halves = {0};
     CHECK(blocks != NULL);
     for (int round = 0; round < 2; round++) { /* the first one fills the pool */
         const double start = wall_clock();
@@ -259,13 +266,21 @@ static void single_calls(size_t count, bool freeing) {
         const double middle = wall_clock();
         for (size_t i = 0; i < count; i++)
             OK(ur.free(queue, NULL, blocks[i], 0, NULL, NULL));
-        freed = wall_clock() - middle;
-        allocated = middle - start;
+        halves.freed = wall_clock() - middle;
+        halves.allocated = middle - start;
         OK(ur.finish(queue));
     }
-    printf("%.4f\n", (freeing ? freed : allocated) * 1e6 / (double)count);
     free(blocks);
     end(&run);
+    return halves;
+}
+
+static void allocate_alone(size_t count) {
+    printf("%.4f\n", time_halves(count).allocated * 1e6 / (double)count);
+}
+
+static void free_alone(size_t count) {
+    printf("%.4f\n", time_halves(count).freed * 1e6 / (double)count);
 }
 
 static void record(size_t count) {
@@ -320,6 +335,25 @@ static void threads(size_t count) {
     end(&run);
 }
 
+static const struct {
+    const char *name;
+    void (*answer)(size_t);
+} counted_requests[] = {
+    {"pairs", pairs},   {"event_pairs", event_pairs}, {"free_blocks", free_blocks},
+    {"finish", finish}, {"allocate", allocate_alone}, {"free", free_alone},
+    {"record", record}, {"threads", threads},
+};
+
+static void answer(const char *request, size_t count) {
+    for (size_t i = 0; i < sizeof(counted_requests) / sizeof(*counted_requests); i++) {
+        if (strcmp(request, counted_requests[i].name) == 0) {
+            counted_requests[i].answer(count);
+            return;
+        }
+    }
+    CHECK(!"a known request");
+}
+
 int main(int count, char **arguments) {
     char request[4096];
     CHECK(count == 2 || count == 3);
@@ -342,23 +376,10 @@ int main(int count, char **arguments) {
         CHECK(argument != NULL);
         *argument++ = '\0';
         argument[strcspn(argument, "\n")] = '\0';
-        const size_t number = strtoull(argument, NULL, 10);
         if (strcmp(request, "time") == 0 || strcmp(request, "memory") == 0)
             run_trace(argument, strcmp(request, "memory") == 0);
-        else if (strcmp(request, "pairs") == 0 || strcmp(request, "event_pairs") == 0)
-            pairs(number, strcmp(request, "event_pairs") == 0);
-        else if (strcmp(request, "free_blocks") == 0)
-            free_blocks(number);
-        else if (strcmp(request, "finish") == 0)
-            finish(number);
-        else if (strcmp(request, "allocate") == 0 || strcmp(request, "free") == 0)
-            single_calls(number, strcmp(request, "free") == 0);
-        else if (strcmp(request, "record") == 0)
-            record(number);
-        else if (strcmp(request, "threads") == 0)
-            threads(number);
         else
-            CHECK(!"a known request");
+            answer(request, strtoull(argument, NULL, 10));
         fflush(stdout);
     }
     return 0;
