@@ -72,6 +72,9 @@ def main() -> int:
     failed = sum(outcome.failed for outcome in outcomes)
     not_run = sum(outcome.skipped.total() for outcome in outcomes)
     unfinished = sum(outcome.unfinished.total() for outcome in outcomes)
+    for outcome in outcomes:
+        for line in outcome.failures():
+            print(line)
     print(
         f"Intel's stack: {passed} passed, {failed} failed, {unfinished} as far as the driver goes, "
         f"{not_run} not run"

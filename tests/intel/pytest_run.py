@@ -16,7 +16,16 @@ from tests.helpers.leak_balance import count_balances, take_balance
 SECONDS = 900
 """How long a run may take."""
 
+FIRST = 3
+"""How many lines of a failed test's error stand at the end of a log."""
+
+LAST = 10
+"""How many lines of a failed part stand there that named no test."""
+
 _UNFINISHED = re.compile(r"^XFAIL \S+\[?.*? - (needs execution: .*)$", re.MULTILINE)
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+::[^\[\n]+?(?:\[.*?\])?)(?: - .*)?$", re.MULTILINE)
+_SECTION = re.compile(r"^_{3,} (?:ERROR at \w+ of )?(\S.*?) _{3,}$")
+_SAID = re.compile(r"^E {3,}(\S.*)$")
 _SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] \S+?(?::\d+)?: (.*)$", re.MULTILINE)
 
 
@@ -40,6 +49,31 @@ class Outcome:
         lines += [f"    {count} so far: {why}" for why, count in self.unfinished.most_common()]
         lines += [f"    {count} not run: {why}" for why, count in self.skipped.most_common()]
         return "\n".join([*([self.text] if self.failed else []), *lines])
+
+    def failures(self) -> list[str]:
+        """What failed, so short that it can stand at the end of a log: for each test of pytest its
+        name and the first lines of what it said, else the last lines of all that was printed."""
+        if not self.failed:
+            return []
+        lines = [f"failed in {self.name}:"]
+        said = self._said()
+        for test in _FAILED.findall(self.text):
+            name = test.partition("::")[2].replace("::", ".")
+            lines += [f"    {test}", *(f"        {each}" for each in said.get(name, ()))]
+        if len(lines) == 1:
+            lines += [f"    {each}" for each in self.text.splitlines()[-LAST:]]
+        return lines
+
+    def _said(self) -> dict[str, list[str]]:
+        """The first lines that pytest marks as a failed test's error, by the test's name."""
+        said: dict[str, list[str]] = {}
+        lines: list[str] = []
+        for line in self.text.splitlines():
+            if section := _SECTION.match(line):
+                lines = said.setdefault(section[1], [])
+            elif (error := _SAID.match(line)) and len(lines) < FIRST:
+                lines.append(error[1])
+        return said
 
 
 def run_pytest(

@@ -10,6 +10,7 @@ from tests.intel.comparison import Difference, Facts, Run, differences
 from tests.intel.deliberate import Row, read_rows
 from tests.intel.fixed_programs import fixed_programs
 from tests.intel.programs import Program
+from tests.intel.pytest_run import Outcome
 from tests.intel.random_programs import random_programs
 from urasync_l0 import UsmType
 
@@ -98,3 +99,49 @@ def test_the_end_of_a_process_is_told_of_its_operation_or_of_the_exit() -> None:
 
 def test_what_was_left_out_with_one_of_them_is_not_compared() -> None:
     assert compared([{}, {"left-out": ""}], [{}, {"result": "SUCCESS"}]) == []
+
+
+PRINTED = """\
+.F.F
+=================================== FAILURES ===================================
+__________________________ test_one[legacy-SIGQUIT] ___________________________
+>       assert status == expected
+E       AssertionError: assert 0 == -3
+E        +  where -3 = get
+E           more
+E           left out
+_________________________________ Kind.test_two ________________________________
+E       ValueError: of the second
+____________________ ERROR at teardown of test_three[a - b] ____________________
+E       Failed: native objects are left
+=========================== short test summary info ============================
+SKIPPED [1] tests/test_it.py:20: NumPy is not installed
+FAILED tests/test_it.py::test_one[legacy-SIGQUIT] - AssertionError: assert 0 ...
+FAILED tests/test_it.py::Kind::test_two - ValueError: of the second
+ERROR tests/test_it.py::test_three[a - b] - Failed: [native] objects
+2 failed, 2 passed, 1 skipped, 1 error in 0.02s"""
+
+
+def test_what_failed_is_named_with_its_first_lines() -> None:
+    assert Outcome("some part", failed=3, text=PRINTED).failures() == [
+        "failed in some part:",
+        "    tests/test_it.py::test_one[legacy-SIGQUIT]",
+        "        AssertionError: assert 0 == -3",
+        "        +  where -3 = get",
+        "        more",
+        "    tests/test_it.py::Kind::test_two",
+        "        ValueError: of the second",
+        "    tests/test_it.py::test_three[a - b]",
+        "        Failed: native objects are left",
+    ]
+
+
+def test_a_part_that_names_no_test_says_its_last_lines() -> None:
+    text = "\n".join(str(number) for number in range(30))
+    named, *lines = Outcome("replay", failed=1, text=text).failures()
+    assert named == "failed in replay:"
+    assert lines == [f"    {number}" for number in range(20, 30)]
+
+
+def test_a_part_that_went_well_says_nothing_at_the_end() -> None:
+    assert Outcome("some part", passed=2, text=PRINTED).failures() == []
