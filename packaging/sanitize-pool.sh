@@ -35,4 +35,5 @@ export LD_PRELOAD
     tests/unit/pool/test_structure.py tests/unit/pool/test_size_index.py \
     tests/unit/pool/test_reuse.py tests/unit/pool/test_bounds.py \
     tests/unit/pool/test_queue_front.py tests/unit/pool/test_held_signal.py \
-    tests/conformance/test_shared_signal.py tests/conformance/test_dlpack.py
+    tests/conformance/test_shared_signal.py tests/conformance/test_markers.py \
+    tests/conformance/test_dlpack.py

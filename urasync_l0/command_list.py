@@ -348,12 +348,12 @@ class CommandList(ListFront, ABC):
             return self._wait_for_all(timeout_ns)
         marker = order.marker_covering(order.sequence, placed=True)
         try:
-            if not marker.event.wait(timeout_ns):
+            if not marker.wait(timeout_ns):
                 return None
             order.retire(marker)
             return marker.mark
         finally:
-            order.drop_marker(marker)
+            marker.release()
 
     def close(self, timeout_ns: int | None = None) -> bool:
         """Complete the list and destroy it; its pending blocks become idle. Idempotent.

@@ -48,12 +48,12 @@ def observe(order: QueueOrder, number: int, timeout_ns: int = 0) -> bool:
     """
     marker = order.marker_covering(number)
     try:
-        if not marker.event.wait(timeout_ns):
+        if not marker.wait(timeout_ns):
             return False
         order.retire(marker)
         return True
     finally:
-        order.drop_marker(marker)
+        marker.release()
 
 
 def taken_from(returned: list[AnyEvent]) -> list[AnyEvent]:
@@ -168,6 +168,10 @@ class PassedMarker:
 
     def wait(self, timeout_ns: int) -> bool:
         """It has happened."""
+        return True
+
+    def hold(self) -> bool:
+        """There is nothing that could be given back."""
         return True
 
     def release(self) -> None:

@@ -79,7 +79,7 @@ def test_nothing_is_destroyed_under_a_call(
     queue.record()
     ask = make(queue)
     if name == "marker":
-        queue.order.drop_marker(queue.order.marker_covering(queue.order.sequence))
+        queue.order.marker_covering(queue.order.sequence).release()
     complete(controls, queue)
     pause = Pause(monkeypatch, module, entry)
     thread = InThread(ask)

@@ -175,10 +175,9 @@ def test_markers_of_a_closed_queue_go_at_once(context: Context, queue: Queue) ->
     queue.record().release()
     queue.close()
     marker = order.marker_covering(order.sequence)
-    assert marker.event.query()
+    assert marker.query()
     assert not order.markers
-    order.drop_marker(marker)
-    assert marker.holders == 0
+    marker.release()
 
 
 def test_a_marker_appended_while_the_queue_closes_goes_at_once(
@@ -198,8 +197,8 @@ def test_a_marker_appended_while_the_queue_closes_goes_at_once(
     monkeypatch.setattr(queue.command_list, "append_marker", append_and_close)
     marker = order.marker_covering(order.sequence + 1)
     assert not order.markers
-    order.drop_marker(marker)
-    assert marker.holders == 0
+    marker.release()
+    assert not marker.hold(), "somebody still holds it"
 
 
 BAD_TIMES = (-1, 2**64, -(2**70), 2**70)

@@ -91,7 +91,7 @@ def test_who_has_the_native_list_may_have_appended(queue: Queue, other_queue: Qu
     assert calls.of(SIGNAL) == 2
     queue.record()
     with LevelZeroCalls() as calls:
-        queue.order.drop_marker(queue.order.marker_covering(queue.order.sequence))
+        queue.order.marker_covering(queue.order.sequence).release()
     assert calls.of(SIGNAL) == 1
 
 
@@ -179,12 +179,12 @@ def test_a_marker_is_the_last_signal(queue: Queue) -> None:
     with LevelZeroCalls() as calls:
         marker = order.marker_covering(event.mark.number)
         assert marker.mark is event.mark
-        order.drop_marker(marker)
+        marker.release()
     assert calls.of(SIGNAL) == 0
     with LevelZeroCalls() as calls:
         marker = order.marker_covering(event.mark.number + 1)  # a free since then
         assert marker.mark.number == event.mark.number + 1
-        order.drop_marker(marker)
+        marker.release()
     assert calls.of(SIGNAL) == 1
     assert event.wait(TIMEOUT_NS)
 

@@ -194,13 +194,17 @@ class FakeDriver:
 
 
 class FakeEvent:
-    """A signal on a fake queue."""
+    """A signal on a fake queue, with the number of those who hold it."""
 
     def __init__(self, queue: FakeQueue, mark: Mark, known: frozenset[int]) -> None:
         self.queue = queue
         self.mark = mark
         self.known = known
-        self.released = False
+        self.holders = 1
+
+    @property
+    def released(self) -> bool:
+        return not self.holders
 
     def query(self) -> bool:
         assert not self.released, "a released event was queried"
@@ -220,11 +224,18 @@ class FakeEvent:
         self.queue.reach(self.mark.number)
         return self.query()
 
+    def hold(self) -> bool:
+        with self.queue.world.lock:
+            assert not self.released, "a released event was held"
+            self.holders += 1
+        return True
+
     def release(self) -> None:
         with self.queue.world.lock:
-            assert not self.released, "an event was released twice"
-            self.released = True
-            self.queue.world.live_events -= 1
+            assert not self.released, "an event was released more often than it was held"
+            self.holders -= 1
+            if not self.holders:
+                self.queue.world.live_events -= 1
 
 
 class World(Oracle):

@@ -168,6 +168,9 @@ class _WatchedMarker:
         assert self.event.wait(TIMEOUT_NS), "a marker does not come"
         return True
 
+    def hold(self) -> bool:
+        return self.event.hold()
+
     def release(self) -> None:
         self.event.release()
 

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
     from urasync_l0.pool.block import Block
     from urasync_l0.pool.observer import Observer
-    from urasync_l0.pool.order import OrderDomain, QueueOrder
+    from urasync_l0.pool.order import (
+        MarkerEvent,
+        OrderDomain,
+        QueueOperations,
+        QueueOrder,
+    )
 
 Clock = Mapping["QueueOrder", int]
 
@@ -36,12 +41,14 @@ class MarkFields:
 
 
 class OrderFields:
-    """Of a `QueueOrder`: its id, its domain, its lock, and the numbers and the clock that ``order``
-    explains."""
+    """Of a `QueueOrder`: its id, its domain, its lock, what can be asked of its list, and the
+    markers, the numbers and the clock that ``order`` explains."""
 
-    __slots__ = ("clock", "completed", "domain", "id", "lock", "sequence")
+    __slots__ = ("clock", "completed", "domain", "id", "lock", "markers", "operations", "sequence")
     domain: OrderDomain
     lock: Lock
+    operations: QueueOperations
+    markers: list[MarkerEvent]
     id: int
     sequence: int
     completed: int
@@ -49,10 +56,11 @@ class OrderFields:
 
 
 class DomainFields:
-    """Of an `OrderDomain`: a number that changes whenever any queue's completed mark moves, and how
-    many `HeldSignal` hold one."""
+    """Of an `OrderDomain`: the lock of the completed marks, a number that changes whenever one of
+    them moves, and how many `HeldSignal` hold one."""
 
-    __slots__ = ("epoch", "held_signals")
+    __slots__ = ("epoch", "held_signals", "lock")
+    lock: Lock
     epoch: int
     held_signals: int
 

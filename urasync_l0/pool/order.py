@@ -31,7 +31,6 @@ as a whole and only ever moves forward, and an old value is merely cautious.
 from __future__ import annotations
 
 import threading
-from collections import deque
 from typing import Protocol
 
 from urasync_l0.pool.fields import EVERYTHING, NOTHING, Clock
@@ -42,7 +41,6 @@ __all__ = [
     "NOTHING",
     "Clock",
     "Mark",
-    "Marker",
     "MarkerEvent",
     "OrderDomain",
     "QueueOperations",
@@ -89,15 +87,19 @@ class MarkerEvent(Protocol):
     def wait(self, timeout_ns: int) -> bool:
         """Block until the signal or for ``timeout_ns`` nanoseconds; tell which."""
 
+    def hold(self) -> bool:
+        """Keep the event from being given back until one `release` more; False if it was."""
+
     def release(self) -> None:
-        """Give the event back; its owner recycles it once no queue waits for it any more."""
+        """Hold the event no longer. Who does so last gives it back; its owner recycles it once no
+        queue waits for it any more."""
 
 
 class QueueOperations(Protocol):
     """What the pool core may ask of a queue's list."""
 
     def append_marker(self) -> MarkerEvent:
-        """Append one signal; it covers everything that the queue was given before."""
+        """Append one signal, held; it covers everything that the queue was given before."""
 
     def signal_from(self, number: int) -> MarkerEvent | None:
         """The signal that was appended last, held, if it covers command ``number``.
@@ -109,37 +111,14 @@ class QueueOperations(Protocol):
         """Append a wait for another queue's signal and merge its mark into this queue's clock."""
 
 
-class Marker:
-    """A marker event that the core placed, with the count of those that still look at it."""
-
-    __slots__ = ("event", "holders", "mark")
-
-    def __init__(self, event: MarkerEvent) -> None:
-        self.event = event
-        self.mark = event.mark
-        self.holders = 1
-
-    def hold(self) -> Marker:
-        """Keep the event from being given back until a `QueueOrder.drop_marker` more.
-
-        The caller holds the queue's lock.
-        """
-        self.holders += 1
-        return self
-
-
 class QueueOrder(OrderFields):
     """The order of one queue: its identity, how far it was filled and how far it has run.
 
-    Created by `OrderDomain.add_queue`; the id is never used again in the process.
+    Created by `OrderDomain.add_queue`; the id is never used again in the process. ``markers`` are
+    those that the core placed and still looks at, oldest first, each held once.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_patience_ns",
-        "markers",
-        "operations",
-    )
+    __slots__ = ("__weakref__", "_patience_ns")
 
     def __init__(self, domain: OrderDomain, queue_id: int, operations: QueueOperations) -> None:
         self.domain = domain
@@ -149,7 +128,7 @@ class QueueOrder(OrderFields):
         self.sequence = 0
         self.completed = 0
         self.clock = NOTHING
-        self.markers: deque[Marker] = deque()
+        self.markers: list[MarkerEvent] = []
         self._patience_ns = _PATIENCE_NS
 
     @property
@@ -177,36 +156,35 @@ class QueueOrder(OrderFields):
 
     # -- markers: placed when somebody needs to know -----------------------------------------------
 
-    def marker_covering(self, number: int, *, placed: bool = False) -> Marker:
+    def marker_covering(self, number: int, *, placed: bool = False) -> MarkerEvent:
         """Return a held marker at or after ``number``, appending one only if there is none.
 
         Unless it has to be ``placed``, any other signal that the queue was given last will do; that
-        does not cover frees since then. The caller gives the marker back with `drop_marker`. May
-        append one signal; takes ``lock``.
+        does not cover frees since then. The caller releases the marker. May append one signal;
+        takes ``lock``.
         """
         with self.lock:
             for marker in self.markers:
                 if marker.mark.number >= number:
-                    return marker.hold()
+                    marker.hold()
+                    return marker
             given = None if placed else self.operations.signal_from(number)
-        marker = Marker(self.operations.append_marker() if given is None else given)
+        if given is None:
+            given = self.operations.append_marker()
         with self.lock:
             if self.is_open:  # else nobody would ever take it off the list
-                self.markers.append(marker.hold())
-        return marker
+                given.hold()
+                self.markers.append(given)
+        return given
 
-    def oldest_marker(self) -> Marker | None:
-        """Return the oldest outstanding marker, held; None if there is none."""
+    def _held_marker(self, position: int) -> MarkerEvent | None:
+        """The oldest (0) or newest (-1) outstanding marker, held; None if there is none."""
         with self.lock:
-            return self.markers[0].hold() if self.markers else None
-
-    def drop_marker(self, marker: Marker) -> None:
-        """Give back a marker from `marker_covering` or `oldest_marker`."""
-        with self.lock:
-            marker.holders -= 1
-            last = marker.holders == 0
-        if last:
-            marker.event.release()
+            if not self.markers:
+                return None
+            marker = self.markers[position]
+            marker.hold()
+            return marker
 
     def poll_markers(self, limit: int) -> bool:
         """Query at most ``limit`` outstanding markers, oldest first; stop at one not yet reached.
@@ -215,16 +193,16 @@ class QueueOrder(OrderFields):
         """
         progressed = False
         for _ in range(limit):
-            marker = self.oldest_marker()
+            marker = self._held_marker(0)
             if marker is None:
                 break
             try:
-                if not (marker.mark.is_complete() or marker.event.query()):
+                if not (marker.mark.is_complete() or marker.query()):
                     break
                 self.retire(marker)
                 progressed = True
             finally:
-                self.drop_marker(marker)
+                marker.release()
         return progressed
 
     def wait_a_moment(self) -> bool:
@@ -233,39 +211,42 @@ class QueueOrder(OrderFields):
         Tells whether it was reached. Does not wait when there is none, and less long for a queue
         that was busy the last time.
         """
-        with self.lock:
-            if not self.markers:
-                return False
-            marker = self.markers[-1].hold()
+        marker = self._held_marker(-1)
+        if marker is None:
+            return False
         try:
-            if marker.event.wait(self._patience_ns):
+            if marker.wait(self._patience_ns):
                 self._patience_ns = _PATIENCE_NS
                 self.retire(marker)
                 return True
             self._patience_ns = max(self._patience_ns // 2, _LEAST_PATIENCE_NS)
             return False
         finally:
-            self.drop_marker(marker)
+            marker.release()
 
-    def retire(self, marker: Marker) -> None:
+    def retire(self, marker: MarkerEvent) -> None:
         """Note that ``marker`` is complete, and take it and those before it off the list."""
-        self.domain.complete(marker.mark)
-        retired: list[Marker] = []
+        mark = marker.mark
+        self.domain.complete(mark)
         with self.lock:
-            while self.markers and self.markers[0].mark.number <= marker.mark.number:
-                retired.append(self.markers.popleft())
+            markers = self.markers
+            passed = 0
+            while passed < len(markers) and markers[passed].mark.number <= mark.number:
+                passed += 1
+            retired = markers[:passed]
+            del markers[:passed]
         for done in retired:
-            self.drop_marker(done)
+            done.release()
 
     def close(self) -> None:
         """Note that the queue has finished for good; its owner waited for it. Idempotent."""
         self.domain.remove_queue(self)
         with self.lock:
-            retired = list(self.markers)
+            retired = self.markers[:]
             self.markers.clear()
             self.clock = NOTHING  # it would keep every queue alive that this one ever waited for
         for done in retired:
-            self.drop_marker(done)
+            done.release()
 
 
 class OrderDomain(DomainFields):
@@ -276,14 +257,14 @@ class OrderDomain(DomainFields):
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.lock = Lock()
         self._queues: dict[int, QueueOrder] = {}
         self.epoch = 0
         self.held_signals = 0
 
     def add_queue(self, operations: QueueOperations) -> QueueOrder:
         """Create the order of a new queue."""
-        with self._lock:
+        with self.lock:
             order = QueueOrder(self, _take_queue_id(), operations)
             self._queues[order.id] = order
             return order
@@ -302,19 +283,19 @@ class OrderDomain(DomainFields):
 
     def remove_queue(self, order: QueueOrder) -> None:
         """Forget a queue whose every command is complete."""
-        with self._lock:
+        with self.lock:
             self._queues.pop(order.id, None)
             order.completed = EVERYTHING
             self.epoch += 1
 
     def queues(self) -> list[QueueOrder]:
         """Return the open queues, oldest first."""
-        with self._lock:
+        with self.lock:
             return list(self._queues.values())
 
     def complete(self, mark: Mark) -> None:
         """Note that a mark was seen complete, and with it all that its clock covers."""
-        with self._lock:
+        with self.lock:
             moved = _raise_completed(mark.order, mark.number)
             for order, number in mark.clock.items():
                 moved |= _raise_completed(order, number)

@@ -98,6 +98,7 @@ class Pool(PoolFront):
         self.release_threshold = release_threshold
         self.policy = policy or ReusePolicy()
         self.by_clock = self.policy.by_clock
+        self.by_polling = self.policy.by_polling
         self.is_closed = False
         self.registry = registry
         self.domain = registry.domain
@@ -306,11 +307,11 @@ class Pool(PoolFront):
         if freed_on.is_open and stamp > freed_on.completed:
             marker = freed_on.marker_covering(stamp)
             try:
-                if not marker.event.wait(INFINITE_NS):
+                if not marker.wait(INFINITE_NS):
                     return False
                 freed_on.retire(marker)
             finally:
-                freed_on.drop_marker(marker)
+                marker.release()
         with self.lock:
             self.counts["ladder_waits"] += 1
             self.note_completion()

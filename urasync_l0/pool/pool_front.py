@@ -28,11 +28,11 @@ class PoolFront:
     ``usual`` has the heap of each kind and device with the largest request that it serves;
     ``epoch`` is that of the domain when completion was noted last; ``limit`` bounds the driver
     memory, 0 is none; ``by_clock`` says whether memory of queues that a queue is ordered after may
-    be reused.
+    be reused, ``by_polling`` whether queues are asked how far they are.
     """
 
     __slots__ = (
-        *("by_clock", "domain", "epoch", "is_closed", "limit"),
+        *("by_clock", "by_polling", "domain", "epoch", "is_closed", "limit"),
         *("lock", "registry", "tally", "usual"),
     )
     lock: Lock
@@ -43,6 +43,7 @@ class PoolFront:
     epoch: int
     limit: int
     by_clock: bool
+    by_polling: bool
     is_closed: bool
 
     def take_at_once(self, order: QueueOrder, key: tuple[UsmType, int], size: int) -> Block | None:

@@ -107,7 +107,7 @@ class Search:
 
     def take_complete(self) -> Block | None:
         """Step 2: what turns out to be complete when markers are placed and queried."""
-        if not self.pool.policy.by_polling or not self._poll():
+        if not self.pool.by_polling or not self._poll():
             return None
         block = self.take()
         if block is not None:
@@ -155,13 +155,14 @@ class Search:
         for other, stamp in found.items():
             marker = other.marker_covering(stamp)
             try:
-                self.order.operations.append_wait(marker.event)
+                self.order.operations.append_wait(marker)
+                mark = marker.mark
             finally:
-                other.drop_marker(marker)
+                marker.release()
             with self.pool.lock:
                 self.pool.counts["inserted_waits"] += 1
             # Where the policy takes no notice of clocks, this wait still counts.
-            self.marks = (*self.marks, marker.mark)
+            self.marks = (*self.marks, mark)
         block = self.take()
         if block is not None:
             self._count_reuse("reused_waited", block)
@@ -227,7 +228,7 @@ class Search:
         with self.pool.lock:
             stamps = [(view.order, self.heap.mark(view)) for view in self.heap.crowding_views()]
             freed = [view.order for view in self.heap.views.values() if view.pending]
-        _place_and_query(stamps, freed if self.pool.policy.by_polling else [])
+        _place_and_query(stamps, freed if self.pool.by_polling else [])
 
 
 def _place_and_query(stamps: list[tuple[QueueOrder, int]], freed: list[QueueOrder]) -> bool:
@@ -239,7 +240,7 @@ def _place_and_query(stamps: list[tuple[QueueOrder, int]], freed: list[QueueOrde
     for order, stamp in stamps:
         if order.completed < stamp and len(order.markers) < _MARKERS_AT_MOST:
             with _NOTICING:
-                order.drop_marker(order.marker_covering(stamp))
+                order.marker_covering(stamp).release()
     for order in freed:
         if order.markers:
             with _NOTICING:

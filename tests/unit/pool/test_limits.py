@@ -278,7 +278,7 @@ def test_ladder_waits_for_one_free_at_a_time(virtual: bool) -> None:
     blocks = [program.alloc(pool, queue, 2 * MIB) for _ in range(3)]
     for block in blocks:
         program.free(queue, block)
-        queue.order.drop_marker(queue.order.marker_covering(queue.order.sequence + 1))
+        queue.order.marker_covering(queue.order.sequence + 1).release()
     program.alloc(pool, other, 2 * MIB)
     numbers = pool.statistics()
     assert (numbers.ladder_waits, numbers.pending) == (1, 4 * MIB)

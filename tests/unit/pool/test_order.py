@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.pool_fakes import FailingCalls, FakeEvent, FakeQueue, World
-from urasync_l0.pool.order import EVERYTHING, NOTHING, Mark, Marker, joined
+from urasync_l0.pool.order import EVERYTHING, NOTHING, Mark, MarkerEvent, joined
 from urasync_l0.result import UrError
 
 
@@ -24,10 +24,9 @@ def queues(world: World, calls: FailingCalls, count: int) -> list[FakeQueue]:
     return [FakeQueue(world, calls) for _ in range(count)]
 
 
-def event_of(marker: Marker) -> FakeEvent:
-    event = marker.event
-    assert isinstance(event, FakeEvent)
-    return event
+def fake(marker: MarkerEvent) -> FakeEvent:
+    assert isinstance(marker, FakeEvent)
+    return marker
 
 
 # -- clocks ----------------------------------------------------------------------------------------
@@ -185,27 +184,27 @@ def test_held_marker_outlives_the_list(world: World, calls: FailingCalls) -> Non
     """An event is recycled only when nobody looks at it any more (ORD-10)."""
     (a,) = queues(world, calls, 1)
     marker = a.order.marker_covering(1)
-    also = a.order.oldest_marker()
+    also = a.order.marker_covering(1)
     assert also is marker
     a.reach(1)
     a.order.retire(marker)
     assert not a.order.markers
     assert world.live_events == 1
-    a.order.drop_marker(marker)
+    marker.release()
     assert world.live_events == 1
-    a.order.drop_marker(marker)
+    marker.release()
     assert world.live_events == 0
-    assert event_of(marker).released
+    assert fake(marker).released
 
 
 def test_marker_in_the_list_survives_those_who_held_it(world: World, calls: FailingCalls) -> None:
     """The list itself holds a marker, so that the next who needs it finds it."""
     (a,) = queues(world, calls, 1)
     marker = a.order.marker_covering(1)
-    a.order.drop_marker(marker)
-    assert not event_of(marker).released
+    marker.release()
+    assert not fake(marker).released
     a.order.close()
-    assert event_of(marker).released
+    assert fake(marker).released
 
 
 def test_retired_marker_takes_those_before_it_along(world: World, calls: FailingCalls) -> None:
@@ -213,10 +212,10 @@ def test_retired_marker_takes_those_before_it_along(world: World, calls: Failing
     (a,) = queues(world, calls, 1)
     markers = [a.order.marker_covering(number) for number in (1, 2, 3)]
     for marker in markers:
-        a.order.drop_marker(marker)
+        marker.release()
     world.domain.complete(Mark(a.order, 2, NOTHING))
     a.order.retire(markers[1])
-    assert [event_of(marker).released for marker in markers] == [True, True, False]
+    assert [fake(marker).released for marker in markers] == [True, True, False]
     assert list(a.order.markers) == [markers[2]]
     a.order.retire(markers[1])
     assert list(a.order.markers) == [markers[2]]
@@ -229,16 +228,16 @@ def test_marker_retired_by_two_threads_is_dropped_once(world: World, calls: Fail
     a.order.retire(marker)
     a.order.retire(marker)
     a.order.close()
-    assert not event_of(marker).released
-    a.order.drop_marker(marker)
-    assert event_of(marker).released
+    assert not fake(marker).released
+    marker.release()
+    assert fake(marker).released
 
 
 def test_polling_stops_at_the_first_not_reached(world: World, calls: FailingCalls) -> None:
     """Oldest first, and no query beyond the first that the queue has not come to."""
     (a,) = queues(world, calls, 1)
     for number in (1, 2, 3, 4):
-        a.order.drop_marker(a.order.marker_covering(number))
+        a.order.marker_covering(number).release()
     a.reach(2)
     assert a.order.poll_markers(10)
     assert calls.counts["query"] == 3
@@ -253,7 +252,7 @@ def test_polling_is_bounded(world: World, calls: FailingCalls) -> None:
     """Even with all markers reached, one call makes no more queries than it may."""
     (a,) = queues(world, calls, 1)
     for number in range(1, 11):
-        a.order.drop_marker(a.order.marker_covering(number))
+        a.order.marker_covering(number).release()
     a.reach(10)
     assert a.order.poll_markers(4)
     assert calls.counts["query"] == 4
@@ -265,8 +264,8 @@ def test_polling_asks_no_driver_for_what_is_known(world: World, calls: FailingCa
     """Markers that another queue's completion covers go without a query."""
     a, b = queues(world, calls, 2)
     marker = a.order.marker_covering(1)
-    b.append_wait(marker.event)
-    a.order.drop_marker(marker)
+    b.append_wait(marker)
+    marker.release()
     world.domain.complete(b.synchronise())
     assert a.order.poll_markers(4)
     assert calls.counts["query"] == 0
@@ -277,15 +276,15 @@ def test_polling_a_queue_that_fails_loses_no_marker(world: World, calls: Failing
     """The marker stays for the next who asks, held by the list alone."""
     (a,) = queues(world, calls, 1)
     marker = a.order.marker_covering(1)
-    a.order.drop_marker(marker)
+    marker.release()
     calls.fail_after = 0
     with pytest.raises(UrError):
         a.order.poll_markers(4)
     assert list(a.order.markers) == [marker]
-    assert marker.holders == 1
+    assert fake(marker).holders == 1
     a.reach(1)
     assert a.order.poll_markers(4)
-    assert event_of(marker).released
+    assert fake(marker).released
 
 
 def test_moment_is_not_enough_for_a_busy_queue(world: World, calls: FailingCalls) -> None:
@@ -293,9 +292,9 @@ def test_moment_is_not_enough_for_a_busy_queue(world: World, calls: FailingCalls
     (a,) = queues(world, calls, 1)
     assert not a.order.wait_a_moment()
     for number in (1, 2):
-        a.order.drop_marker(a.order.marker_covering(number))
+        a.order.marker_covering(number).release()
     assert not a.order.wait_a_moment()
-    assert [marker.holders for marker in a.order.markers] == [1, 1]
+    assert [fake(marker).holders for marker in a.order.markers] == [1, 1]
     a.reach(2)
     assert a.order.wait_a_moment()
     assert a.order.completed == 2
@@ -314,14 +313,14 @@ def test_moments_get_shorter_for_a_busy_queue(
 
     monkeypatch.setattr(FakeEvent, "wait", wait)
     (a,) = queues(world, calls, 1)
-    a.order.drop_marker(a.order.marker_covering(1))
+    a.order.marker_covering(1).release()
     for _ in range(10):
         assert not a.order.wait_a_moment()
     assert timeouts[:3] == [2_000_000, 1_000_000, 500_000]
     assert timeouts[-2:] == [25_000, 25_000]
     a.reach(1)
     assert a.order.wait_a_moment()
-    a.order.drop_marker(a.order.marker_covering(2))
+    a.order.marker_covering(2).release()
     assert not a.order.wait_a_moment()
     assert timeouts[-1] == 2_000_000
 

@@ -319,7 +319,7 @@ def test_inserted_wait_uses_a_marker_that_is_there(program: Program) -> None:
     pool = program.pool(policy=BY_WAITING, maximum_size=2 * MIB)
     a, b = program.queue(), program.queue()
     freed(program, pool, a, 2 * MIB)
-    a.order.drop_marker(a.order.marker_covering(1))
+    a.order.marker_covering(1).release()
     program.alloc(pool, b, 2 * MIB)
     assert program.calls.counts["append_signal"] == 1
 
@@ -336,7 +336,7 @@ def test_inserted_wait_covers_a_third_queues_frees() -> None:
     second = program.alloc(pool, b, 2 * MIB)
     program.free(a, first)
     program.free(b, second)
-    b.order.drop_marker(b.order.marker_covering(1))
+    b.order.marker_covering(1).release()
     b.append_wait(a.append_marker())
     pool.give_back(pool.allocate(b.order, DEVICE, 4 * MIB))  # B's view learns its clock
     block = program.alloc(pool, c, 4 * MIB)
@@ -354,7 +354,7 @@ def test_inserted_wait_covers_the_latest_free_of_a_run() -> None:
     a, b = program.queue(), program.queue()
     blocks = [program.alloc(pool, a, 2 * MIB) for _ in range(2)]
     program.free(a, blocks[0])
-    a.order.drop_marker(a.order.marker_covering(1))
+    a.order.marker_covering(1).release()
     program.free(a, blocks[1])
     assert program.alloc(pool, b, 4 * MIB).address == blocks[0].address
     assert b.order.clock[a.order] == 2
@@ -552,7 +552,7 @@ class LateFrees:
             program.registry.claim(block.address)
             program.world.note_free(queue, block)
             stamp = queue.order.sequence + 1
-            queue.order.drop_marker(queue.order.marker_covering(stamp))
+            queue.order.marker_covering(stamp).release()
             self._stamped.append((block, stamp))
         self.first = queue.order.markers[0]
         self.addresses = {block.address for block, _ in self._stamped}
@@ -567,7 +567,7 @@ def test_late_frees_are_found_by_clock(program: Program) -> None:
     """A view that has seen the clock up to the first stamp still finds the second."""
     pool, a, b = program.pool(policy=BY_CLOCK), program.queue(), program.queue()
     frees = LateFrees(program, pool, a)
-    b.append_wait(frees.first.event)
+    b.append_wait(frees.first)
     program.alloc(pool, b, 2 * MIB)
     frees.arrive()
     b.append_wait(a.append_marker())
@@ -658,7 +658,7 @@ def test_stretch_of_several_queues_is_waited_for_up_to_their_latest_frees() -> N
     one, two, asking = program.queue(), program.queue(), program.queue()
     first, second, third = (program.alloc(pool, one, 2 * MIB) for _ in range(3))
     program.free(one, first)
-    one.order.drop_marker(one.order.marker_covering(first.stamp))
+    one.order.marker_covering(first.stamp).release()
     early = one.order.markers[0].mark.number
     program.free(two, second)
     program.free(one, third)

@@ -198,11 +198,11 @@ def test_markers_placed_by_threads_at_once_are_released_once() -> None:
         for _ in range(200):
             marker = queue.order.marker_covering(chance.randrange(queue.order.sequence + 2))
             queue.reach(chance.randrange(queue.order.sequence + 1))
-            marker.event.query()
+            marker.query()
             queue.order.poll_markers(3)
-            if chance.random() < 0.1 and marker.event.wait(2**64 - 1):
+            if chance.random() < 0.1 and marker.wait(2**64 - 1):
                 queue.order.retire(marker)
-            queue.order.drop_marker(marker)
+            marker.release()
 
     with ThreadPoolExecutor(THREADS) as executor:
         for future in [executor.submit(work, number) for number in range(THREADS)]:

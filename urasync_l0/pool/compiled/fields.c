@@ -96,6 +96,8 @@ static int traverse_order(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(((order_fields *)self)->clock);
     Py_VISIT(((order_fields *)self)->domain);
     Py_VISIT(((order_fields *)self)->lock);
+    Py_VISIT(((order_fields *)self)->operations);
+    Py_VISIT(((order_fields *)self)->markers);
     return 0;
 }
 
@@ -103,6 +105,8 @@ static int clear_order(PyObject *self) {
     Py_CLEAR(((order_fields *)self)->clock);
     Py_CLEAR(((order_fields *)self)->domain);
     Py_CLEAR(((order_fields *)self)->lock);
+    Py_CLEAR(((order_fields *)self)->operations);
+    Py_CLEAR(((order_fields *)self)->markers);
     return 0;
 }
 
@@ -127,14 +131,46 @@ static PyObject *get_lock(PyObject *self, void *closure) {
     return member_value(((order_fields *)self)->lock, "lock");
 }
 
-static int set_lock(PyObject *self, PyObject *value, void *closure) {
-    (void)closure;
-    if (value == NULL || !Py_IS_TYPE(value, &lock_type) || ((order_fields *)self)->lock != NULL) {
-        PyErr_SetString(PyExc_TypeError, "the lock of an order is set once");
+static int set_once(PyObject **place, PyObject *value, PyTypeObject *type, const char *problem) {
+    if (value == NULL || !Py_IS_TYPE(value, type) || *place != NULL) {
+        PyErr_SetString(PyExc_TypeError, problem);
         return -1;
     }
-    ((order_fields *)self)->lock = Py_NewRef(value);
+    *place = Py_NewRef(value);
     return 0;
+}
+
+static int set_lock(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    return set_once(&((order_fields *)self)->lock, value, &lock_type,
+                    "the lock of an order is set once");
+}
+
+static PyObject *get_markers(PyObject *self, void *closure) {
+    (void)closure;
+    return member_value(((order_fields *)self)->markers, "markers");
+}
+
+static int set_markers(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    return set_once(&((order_fields *)self)->markers, value, &PyList_Type,
+                    "the markers of an order are a list, set once");
+}
+
+static PyObject *get_lock_of_domain(PyObject *self, void *closure) {
+    (void)closure;
+    return member_value(((domain_fields *)self)->lock, "lock");
+}
+
+static int set_lock_of_domain(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    return set_once(&((domain_fields *)self)->lock, value, &lock_type,
+                    "the lock of a domain is set once");
+}
+
+static void dealloc_domain(PyObject *self) {
+    Py_CLEAR(((domain_fields *)self)->lock);
+    Py_TYPE(self)->tp_free(self);
 }
 
 static int traverse_mark(PyObject *self, visitproc visit, void *arg) {
@@ -199,6 +235,7 @@ static PyMemberDef members_of_order[] = {
     {"sequence", T_ULONGLONG, offsetof(order_fields, sequence), 0, "How many commands."},
     {"completed", T_ULONGLONG, offsetof(order_fields, completed), 0, "How far it has finished."},
     {"clock", T_OBJECT_EX, offsetof(order_fields, clock), 0, "What it is ordered after."},
+    {"operations", T_OBJECT_EX, offsetof(order_fields, operations), 0, "That of its list."},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -212,10 +249,12 @@ static PyMemberDef members_of_mark[] = {
 static PyGetSetDef attributes_of_order[] = {
     {"domain", get_domain, set_domain, "The queues of the context.", NULL},
     {"lock", get_lock, set_lock, "Guards the queue's list.", NULL},
+    {"markers", get_markers, set_markers, "Signals that the pools look at.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyGetSetDef attributes_of_domain[] = {
+    {"lock", get_lock_of_domain, set_lock_of_domain, "Guards the completed marks.", NULL},
     {"held_signals", get_held_signals, set_held_signals, "How many HeldSignals hold one.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -262,6 +301,7 @@ PyTypeObject domain_fields_type = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_doc = "What the pools read of a context's queues, in C.",
     .tp_new = make_empty,
+    .tp_dealloc = dealloc_domain,
     .tp_getset = attributes_of_domain,
     .tp_members = members_of_domain,
 };

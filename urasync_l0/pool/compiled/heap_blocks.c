@@ -240,7 +240,7 @@ static int set_pending(block *freed, run_index *view, uint64_t stamp) {
     return view_enter(view, freed);
 }
 
-static bool is_crowding(const heap_blocks *heap, const run_index *view) {
+bool heap_is_crowded_by(const heap_blocks *heap, const run_index *view) {
     if (view->unmarked_frees >= MARK_EVERY) {
         return PyDict_GET_SIZE(view->pending) >= MARK_EVERY;
     }
@@ -267,7 +267,7 @@ static int free_block(heap_blocks *heap, block *freed, PyObject *order, uint64_t
     view->unmarked_frees++;
     view->unmarked_bytes += freed->size;
     if (!heap->crowded) {
-        heap->crowded = is_crowding(heap, view);
+        heap->crowded = heap_is_crowded_by(heap, view);
     }
     Py_DECREF((PyObject *)view);
     return status;
@@ -757,7 +757,7 @@ static PyObject *method_is_crowding(PyObject *self, PyObject *argument) {
     if (check("_is_crowding", &argument, 1, types, 1) < 0) {
         return NULL;
     }
-    return PyBool_FromLong(is_crowding((heap_blocks *)self, (run_index *)argument));
+    return PyBool_FromLong(heap_is_crowded_by((heap_blocks *)self, (run_index *)argument));
 }
 
 static PyObject *method_new_block(PyObject *self, PyObject *const *given, Py_ssize_t count) {

@@ -9,16 +9,18 @@
 
 // -- the last signal --------------------------------------------------------------------------
 
-static uint64_t number_of(const native_signal *of) {
-    return of->mark != NULL && PyObject_TypeCheck(of->mark, &mark_fields_type)
-               ? ((mark_fields *)of->mark)->number
+uint64_t signal_number(PyObject *of) {
+    PyObject *mark =
+        PyObject_TypeCheck(of, &signal_type) ? ((const native_signal *)of)->mark : NULL;
+    return mark != NULL && PyObject_TypeCheck(mark, &mark_fields_type)
+               ? ((mark_fields *)mark)->number
                : 0;
 }
 
-// The last signal, held, as a new reference; NULL if it does not cover the number.
-static native_signal *signal_from(list_front *list, uint64_t number) {
+native_signal *list_signal_from(list_front *list, uint64_t number) {
     native_signal *last = list->last;
-    if (last == NULL || !list->is_private || number_of(last) < number || !signal_hold(last)) {
+    if (last == NULL || !list->is_private || signal_number((PyObject *)last) < number ||
+        !signal_hold(last)) {
         return NULL;
     }
     return (native_signal *)Py_NewRef((PyObject *)last);
@@ -54,7 +56,7 @@ bool list_can_signal(const list_front *list) {
 
 bool list_has_signal(const list_front *list) {
     return list->is_private && list->last != NULL &&
-           number_of(list->last) == ((order_fields *)list->order)->sequence;
+           signal_number((PyObject *)list->last) == ((order_fields *)list->order)->sequence;
 }
 
 static native_signal *take_ready(PyObject *ready) {
@@ -117,7 +119,7 @@ static native_signal *append_signal(list_front *list, uint32_t *code) {
 }
 
 native_signal *list_signal(list_front *list, uint32_t *code) {
-    native_signal *last = signal_from(list, ((order_fields *)list->order)->sequence);
+    native_signal *last = list_signal_from(list, ((order_fields *)list->order)->sequence);
     return last == NULL ? append_signal(list, code) : last;
 }
 
@@ -155,7 +157,7 @@ static PyObject *method_signal_from(PyObject *self, PyObject *argument) {
     if (number == UINT64_MAX && PyErr_Occurred()) {
         return NULL;
     }
-    native_signal *found = signal_from((list_front *)self, number);
+    native_signal *found = list_signal_from((list_front *)self, number);
     return found == NULL ? Py_NewRef(Py_None) : (PyObject *)found;
 }
 

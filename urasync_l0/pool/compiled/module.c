@@ -35,12 +35,13 @@ static int fetch_names(void) {
         PyObject **place;
         const char *name;
     } names[] = {
-        NAME(allocated), NAME(append),  NAME(clock),    NAME(completed),
-        NAME(context),   NAME(core),    NAME(device),   NAME(dropped_type),
-        NAME(epoch),     NAME(event),   NAME(wait),     NAME(finish_if_closed),
-        NAME(freed),     NAME(id),      NAME(live),     NAME(note_completion),
-        NAME(observer),  NAME(pieces),  NAME(pool),     NAME(prepares),
-        NAME(refuse),    NAME(require), NAME(sequence), {&known.reversed, "__reversed__"},
+        NAME(allocated), NAME(append),   NAME(clock),    NAME(complete),
+        NAME(completed), NAME(context),  NAME(core),     NAME(device),
+        NAME(epoch),     NAME(event),    NAME(freed),    NAME(dropped_type),
+        NAME(id),        NAME(live),     NAME(observer), NAME(finish_if_closed),
+        NAME(pieces),    NAME(pool),     NAME(prepares), NAME(marker_covering),
+        NAME(query),     NAME(refuse),   NAME(release),  NAME(note_completion),
+        NAME(require),   NAME(sequence), NAME(wait),     {&known.reversed, "__reversed__"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         *names[i].place = PyUnicode_InternFromString(names[i].name);
@@ -61,9 +62,11 @@ static int fetch_known(void) {
     known.piece = attribute_of("urasync_l0.pool.block", "Piece");
     known.nothing = attribute_of("urasync_l0.pool.fields", "NOTHING");
     known.usm_type = attribute_of("urasync_l0.enums", "UsmType");
+    known.ur_error = attribute_of("urasync_l0.result", "UrError");
+    known.device_lost_error = attribute_of("urasync_l0.result", "DeviceLostError");
     PyObject *commands = attribute_of("urasync_l0.enums", "Command");
     if (known.piece == NULL || known.nothing == NULL || known.usm_type == NULL ||
-        commands == NULL) {
+        known.ur_error == NULL || known.device_lost_error == NULL || commands == NULL) {
         Py_XDECREF(commands);
         return -1;
     }

@@ -6,8 +6,6 @@
 
 #include <structmember.h>
 
-static const uint64_t EVERYTHING = UINT64_C(1) << 63;
-
 static int call(PyObject *self, PyObject *name) {
     PyObject *answer = PyObject_CallMethodNoArgs(self, name);
     Py_XDECREF(answer);
@@ -62,9 +60,13 @@ static PyObject *take_locked(pool_front *pool, PyObject *heap, PyObject *order, 
     return found;
 }
 
-static bool is_served(const pool_front *pool, PyObject *heap, uint64_t largest, uint64_t size) {
-    return size != 0 && size <= largest && !((heap_blocks *)heap)->crowded &&
-           (pool->limit == 0 || size <= pool->limit);
+static bool is_served(const pool_front *pool, uint64_t largest, uint64_t size) {
+    return size != 0 && size <= largest && (pool->limit == 0 || size <= pool->limit);
+}
+
+int pool_mark_if_crowded(pool_front *pool, PyObject *heap, uint64_t largest, uint64_t size) {
+    bool is_crowded = ((heap_blocks *)heap)->crowded;
+    return is_crowded && is_served(pool, largest, size) ? pool_mark(pool, (heap_blocks *)heap) : 0;
 }
 
 static int has_locked(pool_front *pool, PyObject *heap, PyObject *order, uint64_t size) {
@@ -81,7 +83,7 @@ static int has_locked(pool_front *pool, PyObject *heap, PyObject *order, uint64_
 
 int pool_has_at_once(pool_front *pool, PyObject *heap, uint64_t largest, PyObject *order,
                      uint64_t size) {
-    if (!is_served(pool, heap, largest, size)) {
+    if (((heap_blocks *)heap)->crowded || !is_served(pool, largest, size)) {
         return 0;
     }
     lock_acquire((lock *)pool->lock);
@@ -92,7 +94,7 @@ int pool_has_at_once(pool_front *pool, PyObject *heap, uint64_t largest, PyObjec
 
 PyObject *pool_take_at_once(pool_front *pool, PyObject *heap, uint64_t largest, PyObject *order,
                             uint64_t size, PyObject **address) {
-    if (!is_served(pool, heap, largest, size)) {
+    if (((heap_blocks *)heap)->crowded || !is_served(pool, largest, size)) {
         Py_RETURN_NONE;
     }
     lock_acquire((lock *)pool->lock);
@@ -276,6 +278,7 @@ static PyMemberDef members[] = {
     {"registry", T_OBJECT_EX, offsetof(pool_front, registry), 0, "The pools of the context."},
     {"epoch", T_ULONGLONG, offsetof(pool_front, epoch), 0, "When completion was noted last."},
     {"limit", T_ULONGLONG, offsetof(pool_front, limit), 0, "Most bytes of driver memory, or 0."},
+    {"by_polling", T_BOOL, offsetof(pool_front, by_polling), 0, "Whether queues are asked."},
     {"by_clock", T_BOOL, offsetof(pool_front, by_clock), 0, "Whether clocks are looked at."},
     {"is_closed", T_BOOL, offsetof(pool_front, is_closed), 0, "Whether it was destroyed."},
     {NULL, 0, 0, 0, NULL},

@@ -186,52 +186,40 @@ static PyObject *pool_for(queue_front *queue, route *way, PyObject *named) {
 
 // -- allocate ---------------------------------------------------------------------------------
 
-// A block in use, with its address; NULL with an error, or without one where the reference has to
-// do it.
-static PyObject *take(queue_front *queue, route *way, PyObject *nbytes, PyObject **address) {
-    uint64_t size = PyLong_AsUnsignedLongLong(nbytes);
-    if (size == UINT64_MAX && PyErr_Occurred()) {
-        PyErr_Clear();
-        return NULL;
-    }
-    // Held: while the call waits for the lock, another one may give the route another pool.
-    PyObject *core = Py_NewRef(way->core), *heap = Py_NewRef(way->heap);
-    PyObject *found =
-        pool_take_at_once((pool_front *)core, heap, way->largest, queue->order, size, address);
-    Py_DECREF(core);
-    Py_DECREF(heap);
-    if (found == Py_None) {
-        Py_CLEAR(found);
-    }
-    return found;
+// Where memory comes from. Held: while a call waits for a lock, another one may give the route
+// another pool.
+struct place {
+    pool_front *pool;
+    PyObject *heap;
+    uint64_t largest;
+};
+
+// A block in use, with its address; None where the reference has to do it.
+static PyObject *take(const queue_front *queue, const struct place *from, uint64_t size,
+                      PyObject **address) {
+    return pool_take_at_once(from->pool, from->heap, from->largest, queue->order, size, address);
 }
 
 // As `take`, with the signal of the queue's place behind it. The signal comes first, since it may
 // be refused. With the queue's lock held no command can come between the two, so all that used the
 // memory is before the signal.
-static PyObject *take_with_signal(queue_front *queue, list_front *list, route *way,
-                                  PyObject *nbytes, PyObject **address, native_signal **given) {
-    uint64_t size = PyLong_AsUnsignedLongLong(nbytes);
+static PyObject *take_with_signal(const queue_front *queue, list_front *list,
+                                  const struct place *from, uint64_t size, PyObject **address,
+                                  native_signal **given) {
     uint32_t code = 0;
-    int status = size == UINT64_MAX && PyErr_Occurred() ? -1 : 1;
-    PyObject *core = Py_NewRef(way->core), *heap = Py_NewRef(way->heap), *found = NULL;
-    uint64_t largest = way->largest;
+    int status = 1;
+    PyObject *found = NULL;
     lock_acquire(list_lock(list));
-    if (status > 0 && !list_has_signal(list)) {
+    if (!list_has_signal(list)) {
         // Or a signal would be appended for nothing, as it is if another thread is quicker.
-        status = pool_has_at_once((pool_front *)core, heap, largest, queue->order, size);
+        status = pool_has_at_once(from->pool, from->heap, from->largest, queue->order, size);
     }
     *given = status > 0 && !list->is_closing ? list_signal(list, &code) : NULL;
     if (*given != NULL && code == 0) {
-        found = pool_take_at_once((pool_front *)core, heap, largest, queue->order, size, address);
+        found = take(queue, from, size, address);
     }
     lock_release(list_lock(list));
-    Py_DECREF(core);
-    Py_DECREF(heap);
-    if (found == Py_None) {
-        Py_CLEAR(found);
-    }
-    if (found == NULL && *given != NULL) {
+    if ((found == NULL || found == Py_None) && *given != NULL) {
         if (code != 0) {
             list_refuse(list, *given, code);
         } else {
@@ -242,6 +230,27 @@ static PyObject *take_with_signal(queue_front *queue, list_front *list, route *w
     }
     if (status < 0) {
         PyErr_Clear();
+    }
+    return found;
+}
+
+// As `take` or `take_with_signal`, NULL instead of None. What crowds the heap is marked first.
+static PyObject *take_from(const queue_front *queue, list_front *list, const route *way,
+                           uint64_t size, PyObject **address, native_signal **given) {
+    const struct place from = {
+        .pool = (pool_front *)Py_NewRef(way->core),
+        .heap = Py_NewRef(way->heap),
+        .largest = way->largest,
+    };
+    PyObject *found = NULL;
+    if (pool_mark_if_crowded(from.pool, from.heap, from.largest, size) == 0) {
+        found = list == NULL ? take(queue, &from, size, address)
+                             : take_with_signal(queue, list, &from, size, address, given);
+    }
+    Py_DECREF((PyObject *)from.pool);
+    Py_DECREF(from.heap);
+    if (found == Py_None) {
+        Py_CLEAR(found);
     }
     return found;
 }
@@ -271,15 +280,18 @@ PyObject *queue_allocate(queue_front *queue, PyObject *kind, PyObject *nbytes, P
     if (with_event && list == NULL) {
         return NULL;
     }
+    uint64_t size = PyLong_AsUnsignedLongLong(nbytes);
+    if (size == UINT64_MAX && PyErr_Occurred()) {
+        PyErr_Clear();
+        return NULL;
+    }
     route *way = (route *)Py_NewRef(found_route);
     Py_XINCREF((PyObject *)list);
     PyObject *pool = pool_for(queue, way, named);
     PyObject *address = NULL, *found = NULL, *event = NULL;
     native_signal *given = NULL;
-    if (pool != NULL && with_event) {
-        found = take_with_signal(queue, list, way, nbytes, &address, &given);
-    } else if (pool != NULL) {
-        found = take(queue, way, nbytes, &address);
+    if (pool != NULL) {
+        found = take_from(queue, list, way, size, &address, &given);
     }
     if (found != NULL) {
         event = event_of(queue, given, way->command);

@@ -4,9 +4,9 @@
 // queue, the part of a heap that every allocation and free passes, and the front of pools and
 // queues, where the usual ones are done at once. The Python classes of the same names (block.py,
 // size_index.py, run_index.py, tally.py, heap_blocks.py, fields.py, pool_front.py, held_block.py,
-// held_signal.py, list_front.py, queue_front.py) are the reference: each function here does what
-// the method of its name does there, which is where the reasons stand. Tests run both against each
-// other.
+// held_signal.py, list_front.py, queue_front.py), and `Search.mark` of search.py, are the
+// reference: each function here does what the method of its name does there, which is where the
+// reasons stand. Tests run both against each other.
 //
 // All of it is guarded by the lock of the pool, as there. What runs out of the host's memory raises
 // MemoryError and may leave a heap half changed, as there.
@@ -22,6 +22,9 @@
 #include <stdint.h>
 
 enum state { IN_USE = 0, PENDING = 1, IDLE = 2, EDGE = 3, STATES = 4 };
+// The completed mark of a closed queue.
+static const uint64_t EVERYTHING = UINT64_C(1) << 63;
+
 enum reuse { REUSE_IDLE = 0, REUSE_OWN = 1, REUSE_CLOCK = 2, REUSES = 3 };
 
 typedef struct block block;
@@ -197,14 +200,18 @@ PyObject *heap_hand_out(heap_blocks *heap, PyObject *order, PyObject *clock, uin
                         tally *numbers);
 int heap_take_back(heap_blocks *heap, block *freed, PyObject *order, uint64_t stamp,
                    tally *numbers);
+// Whether a queue with pending frees should get a marker.
+bool heap_is_crowded_by(const heap_blocks *heap, const run_index *view);
 
 // -- queues, contexts and the registry, as far as every call reads them -----------------------
 
 typedef struct {
     PyObject ob_base;
     PyObject *clock;
-    PyObject *domain; // NULL, or a domain_fields
-    PyObject *lock;   // NULL, or a lock
+    PyObject *domain;     // NULL, or a domain_fields
+    PyObject *lock;       // NULL, or a lock
+    PyObject *operations; // NULL, or what can be asked of the queue's list
+    PyObject *markers;    // NULL, or a list
     uint64_t id;
     uint64_t sequence;
     uint64_t completed;
@@ -219,6 +226,7 @@ typedef struct {
 
 typedef struct {
     PyObject ob_base;
+    PyObject *lock; // NULL, or a lock
     uint64_t epoch;
     _Atomic int64_t held_signals;
 } domain_fields;
@@ -261,8 +269,15 @@ typedef struct {
     uint64_t epoch;
     uint64_t limit;
     char by_clock;
+    char by_polling;
     char is_closed;
 } pool_front;
+
+// Place and query markers if a request that the pool serves finds its heap crowded; -1 with an
+// error. The caller holds no lock.
+int pool_mark_if_crowded(pool_front *pool, PyObject *heap, uint64_t largest, uint64_t size);
+// As Search.mark of search.py; leaves the heap crowded where the reference has to do it.
+int pool_mark(pool_front *pool, heap_blocks *heap);
 
 // Whether pool_take_at_once would find memory now; -1 with an error.
 int pool_has_at_once(pool_front *pool, PyObject *heap, uint64_t largest, PyObject *order,
@@ -356,6 +371,11 @@ bool list_can_signal(const list_front *list);
 static inline lock *list_lock(const list_front *list) {
     return (lock *)((order_fields *)list->order)->lock;
 }
+// The number of a signal's mark; 0 of what is no signal in C that has one.
+uint64_t signal_number(PyObject *of);
+// The last signal, held, as a new reference; NULL if it does not cover the number. The caller holds
+// the queue's lock.
+native_signal *list_signal_from(list_front *list, uint64_t number);
 // Whether list_signal would append nothing.
 bool list_has_signal(const list_front *list);
 // The signal of the queue's place, held, as a new reference: the last one, if no command came after
@@ -474,10 +494,13 @@ struct known {
     PyObject *command_free;   // the Commands of a free and of a recorded event
     PyObject *command_record;
     PyObject *command_barrier;
+    PyObject *ur_error; // classes
+    PyObject *device_lost_error;
     // Names of attributes and methods.
-    PyObject *allocated, *append, *clock, *completed, *context, *core, *device, *dropped_type;
-    PyObject *epoch, *event, *finish_if_closed, *freed, *id, *live, *note_completion, *observer;
-    PyObject *pieces, *pool, *prepares, *refuse, *require, *reversed, *sequence, *wait;
+    PyObject *allocated, *append, *clock, *complete, *completed, *context, *core, *device;
+    PyObject *dropped_type, *epoch, *event, *finish_if_closed, *freed, *id, *live;
+    PyObject *marker_covering, *note_completion, *observer, *pieces, *pool, *prepares, *query;
+    PyObject *refuse, *release, *require, *reversed, *sequence, *wait;
 };
 extern struct known known;
 
