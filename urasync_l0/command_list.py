@@ -39,6 +39,7 @@ from urasync_l0.result import (
 )
 from urasync_l0.timeout import checked_timeout
 from urasync_l0.ze import command_list as ze_list
+from urasync_l0.ze import event as ze_event
 from urasync_l0.ze import loader
 from urasync_l0.ze.command_list import EventArray
 from urasync_l0.ze.handles import CommandListHandle, EventHandle, handle_value
@@ -74,6 +75,7 @@ class CommandList(ListFront, ABC):
         self.handle = native.handle
         self.value = handle_value(native.handle)
         self.append = ze_list.SIGNAL_FUNCTION
+        self.query = ze_event.QUERY_FUNCTION
         self.mark_type = Mark
         self.ready = self.last = None
         self.is_private = native.is_exclusive

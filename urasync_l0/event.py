@@ -113,10 +113,14 @@ class PoolEvents(EventSource):
             self._recycling.release()
 
     def _park(self) -> None:
-        """Put what nobody holds any more into the lines."""
+        """Put what nobody holds any more into the lines, or past them if its signal is complete."""
         parked = self._parked
         for event in taken_from(self._returned):
-            order = event.mark.order
+            mark = event.mark
+            order = mark.order
+            if mark.number <= order.completed:
+                self._awaited.append(event)
+                continue
             line = parked.get(order)
             if line is None:
                 line = parked[order] = deque()
@@ -149,31 +153,38 @@ class PoolEvents(EventSource):
     def _reset_passed(self) -> None:
         """Reset awaited events that every waiter has passed; ask about the first that is not."""
         awaited = self._awaited
+        passed: list[PoolEvent] = []
         asked = False
-        for _ in range(min(2 * _RECYCLED_AT_ONCE, len(awaited))):
-            event = awaited.popleft()
-            try:
+        try:
+            for _ in range(min(2 * _RECYCLED_AT_ONCE, len(awaited))):
+                event = awaited[0]
                 if event.waiters:
                     if not event.is_passed():
-                        if not asked and len(awaited) >= _CROWDED:
+                        if not asked and len(awaited) > _CROWDED:
                             asked = True
                             event.ask_waiters(0)
-                        awaited.append(event)
+                        awaited.rotate(-1)
                         continue
                     event.waiters.clear()
-                self._reset(event)
-            except BaseException:
-                awaited.append(event)
-                raise
+                passed.append(awaited.popleft())
+            if passed:
+                self._reset(passed)
+        finally:
+            awaited.extend(passed)
 
-    def _reset(self, event: PoolEvent) -> None:
-        """Make an event ready again; one that may not be reset is destroyed."""
-        if event.is_unseen:
-            self._destroy(event)
-            return
+    def _reset(self, events: list[PoolEvent]) -> None:
+        """Make events ready again, and take them off the list; those that may not be reset are
+        destroyed."""
+        ready = self.ready
         with self.loss:
-            ze_event.host_reset(event.handle)
-        self.ready.append(event)
+            while events:
+                event = events[-1]
+                if event.is_unseen:
+                    self._destroy(event)
+                else:
+                    ze_event.host_reset(event.handle)
+                    ready.append(event)
+                events.pop()
 
     def _wait_for_oldest(self) -> None:
         """Wait a moment for what holds up the oldest event."""

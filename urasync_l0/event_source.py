@@ -116,6 +116,14 @@ class NativeEvent(Signal):
         finally:
             asks.end()
 
+    def answered(self, code: int) -> bool:
+        """What the driver's answer to a query means, which was made in C; raises an error."""
+        try:
+            return ze_event.is_signalled(code)
+        except DeviceLostError as error:
+            self.source.loss.report(error)
+            raise
+
     def wait(self, timeout_ns: int) -> bool:
         """Block until the signal, or for ``timeout_ns`` nanoseconds; tell whether it happened."""
         asks = self.asks

@@ -11,6 +11,7 @@ import pytest
 
 from tests.helpers.calls import SIGNAL, LevelZeroCalls
 from tests.helpers.failures import UNKNOWN
+from tests.helpers.threads import InThread
 from tests.helpers.usm import TIMEOUT_NS, finish
 from urasync_l0 import Allocation, Context, Event, Pool, Queue, ReusePolicy
 from urasync_l0.pool.search import Search
@@ -265,3 +266,30 @@ def test_markers_give_their_events_back(
         queue.free(queue.alloc_device(size_type(CROWDING), pool=pool))
         events.append(controls.live_objects())
     assert events[-1] == events[100]
+
+
+@ways
+@pytest.mark.parametrize("end", ["queue", "context"])
+def test_nothing_is_destroyed_under_a_query(
+    controls: Controls,
+    context: Context,
+    pool: Pool,
+    queue: Queue,
+    other_queue: Queue,
+    size_type: type[int],
+    end: str,
+) -> None:
+    """MT-3: the driver may just be reading the event of a marker."""
+    allocate = crowd(pool, queue, other_queue, size_type)
+    controls.slow_down(QUERY, 1)
+    thread = InThread(allocate)
+    assert controls.wait_slow(TIMEOUT_NS)
+    close: Callable[[int], bool] = queue.close if end == "queue" else context.close
+    lists = controls.live_objects()["command_list"]
+    assert not close(20_000_000)
+    assert controls.live_objects()["command_list"] == lists
+    controls.hurry()
+    memory = thread.result()
+    assert isinstance(memory, Allocation)
+    memory.free()
+    assert close(TIMEOUT_NS)

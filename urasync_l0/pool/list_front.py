@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The front of a queue's list: where a signal is asked for that nothing else comes with.
 
-In C, `queue_front` appends such a signal itself, through the address of the function that does it.
+In C, `queue_front` appends such a signal itself, through the address of the function that does it,
+and the markers of a crowded heap are asked for likewise.
 Everything else is left to the list's own methods, which are the reference.
 """
 
@@ -31,15 +32,16 @@ class ListFront:
         Whether a signal is no more than one: no times are taken.
     is_closing
         Whether the queue was closed, or is just being closed.
-    append, value
-        The address of the function that appends, and the native list, as numbers.
+    append, query, value
+        The addresses of the functions that append a signal and ask for it, and the native list, as
+        numbers.
     mark_type
         What a place in the order is.
     """
 
     __slots__ = (
         *("append", "is_closing", "is_plain", "is_private", "last", "mark_type", "order"),
-        *("ready", "value"),
+        *("query", "ready", "value"),
     )
     order: QueueOrder
     mark_type: type[Mark]
@@ -49,6 +51,7 @@ class ListFront:
     is_plain: bool
     is_closing: bool
     append: int
+    query: int
     value: int
 
     def signal_from(self, number: int) -> Any:

@@ -19,6 +19,10 @@ _NOT_READY = int(ZeResult.NOT_READY)
 # Asked once for each event and poll, so the function finds the entry without a look-up in lib.
 _query_status = lib.zeEventQueryStatus
 
+QUERY_FUNCTION = int(ffi.cast("uintptr_t", ffi.addressof(lib, "zeEventQueryStatus")))
+"""The address of what asks whether an event is signalled, for code in C: it takes the event, and is
+counted as a call from Python is."""
+
 
 @dataclass(frozen=True, slots=True)
 class KernelTimestamp:
@@ -145,7 +149,11 @@ def host_reset(event: EventHandle) -> None:
 
 def query_status(event: EventHandle) -> bool:
     """Whether the event is signalled; never waits."""
-    code = _query_status(event)
+    return is_signalled(_query_status(event))
+
+
+def is_signalled(code: int) -> bool:
+    """What the answer to a query means; raises what `query_status` does. For `QUERY_FUNCTION`."""
     if code == 0:
         return True
     if code != _NOT_READY:

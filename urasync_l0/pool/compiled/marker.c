@@ -8,6 +8,7 @@
 #include "structure.h"
 
 enum { MARKERS_AT_MOST = 16, QUERIES_AT_ONCE = 4 };
+enum { NOT_READY = 1 }; // what a query answers of a signal that has not happened; 0 of one that has
 
 // A queue with pending frees, and the stamp that a marker of it must cover; 0 for none.
 struct freed {
@@ -211,14 +212,91 @@ static native_signal *oldest(order_fields *order) {
     return found;
 }
 
-static int has_happened(order_fields *order, native_signal *marker) {
-    if (signal_number((PyObject *)marker) <= order->completed) {
-        return 1;
-    }
-    PyObject *answer = PyObject_CallMethodNoArgs((PyObject *)marker, known.query);
+static bool has(PyObject *owner, PyObject *name, PyObject *value) {
+    PyObject *found = owner == NULL ? NULL : PyObject_GetAttr(owner, name);
+    Py_XDECREF(found);
+    return found == value;
+}
+
+// Whether the driver may be asked: the context is open, and no device of it lost.
+static bool may_ask(native_signal *marker) {
+    PyObject *source = PyObject_GetAttr((PyObject *)marker, known.source);
+    PyObject *loss = source == NULL ? NULL : PyObject_GetAttr(source, known.loss);
+    bool answer = has(source, known.is_closing, Py_False) && has(loss, known.error, Py_None);
+    Py_XDECREF(source);
+    Py_XDECREF(loss);
+    PyErr_Clear();
+    return answer;
+}
+
+static int truth_of(PyObject *answer) {
     int truth = answer == NULL ? -1 : PyObject_IsTrue(answer);
     Py_XDECREF(answer);
     return truth;
+}
+
+static int ask_driver(const list_front *list, native_signal *marker) {
+    typedef uint32_t query_t(void *);
+    query_t *function = (query_t *)(uintptr_t)list->query;
+    PyThreadState *thread = PyEval_SaveThread(); // a driver may make who asks wait
+    uint32_t code = function((void *)(uintptr_t)marker->value);
+    PyEval_RestoreThread(thread);
+    if (code <= NOT_READY) {
+        return code != NOT_READY;
+    }
+    PyObject *number = PyLong_FromUnsignedLong(code);
+    int truth =
+        number == NULL
+            ? -1
+            : truth_of(PyObject_CallMethodOneArg((PyObject *)marker, known.answered, number));
+    Py_XDECREF(number);
+    return truth;
+}
+
+static int call_keeping_error(PyObject *of, PyObject *method) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    int status = call_method(of, method);
+    if (status == 0) {
+        PyErr_Restore(type, value, trace);
+    } else {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+    }
+    return status;
+}
+
+// As NativeEvent.query: who asks counts itself first and then looks, so that nothing is destroyed
+// under its hands.
+static int query(order_fields *order, native_signal *marker) {
+    list_front *list = (list_front *)order->operations;
+    PyObject *asks = list->query == 0 ? NULL : PyObject_GetAttr((PyObject *)marker, known.asks);
+    if (asks == NULL) {
+        PyErr_Clear();
+        return truth_of(PyObject_CallMethodNoArgs((PyObject *)marker, known.query));
+    }
+    Py_INCREF((PyObject *)list);
+    int truth = call_method(asks, known.begin);
+    if (truth == 0) {
+        if (signal_number((PyObject *)marker) <= order->completed) {
+            truth = 1;
+        } else if (may_ask(marker)) {
+            truth = ask_driver(list, marker);
+        } else {
+            truth = truth_of(PyObject_CallMethodNoArgs((PyObject *)marker, known.query));
+        }
+        if (call_keeping_error(asks, known.end) < 0) {
+            truth = -1;
+        }
+    }
+    Py_DECREF((PyObject *)list);
+    Py_DECREF(asks);
+    return truth;
+}
+
+static int has_happened(order_fields *order, native_signal *marker) {
+    return signal_number((PyObject *)marker) <= order->completed ? 1 : query(order, marker);
 }
 
 // As QueueOrder.poll_markers.

@@ -6,12 +6,6 @@
 
 #include <structmember.h>
 
-static int call(PyObject *self, PyObject *name) {
-    PyObject *answer = PyObject_CallMethodNoArgs(self, name);
-    Py_XDECREF(answer);
-    return answer == NULL ? -1 : 0;
-}
-
 static int tell(PyObject *observer, PyObject *what, block *of, PyObject *order) {
     PyObject *answer = PyObject_CallMethodObjArgs(observer, what, (PyObject *)of, order, NULL);
     Py_XDECREF(answer);
@@ -47,7 +41,7 @@ static PyObject *take_locked(pool_front *pool, PyObject *heap, PyObject *order, 
         Py_RETURN_NONE;
     }
     if (domain_epoch(pool->domain, &epoch) < 0 ||
-        (epoch != pool->epoch && call((PyObject *)pool, known.note_completion) < 0)) {
+        (epoch != pool->epoch && call_method((PyObject *)pool, known.note_completion) < 0)) {
         return NULL;
     }
     PyObject *found = hand_out(pool, heap, order, size);
@@ -72,7 +66,7 @@ int pool_mark_if_crowded(pool_front *pool, PyObject *heap, uint64_t largest, uin
 static int has_locked(pool_front *pool, PyObject *heap, PyObject *order, uint64_t size) {
     uint64_t epoch;
     if (domain_epoch(pool->domain, &epoch) < 0 ||
-        (epoch != pool->epoch && call((PyObject *)pool, known.note_completion) < 0)) {
+        (epoch != pool->epoch && call_method((PyObject *)pool, known.note_completion) < 0)) {
         return -1;
     }
     PyObject *clock = pool->by_clock ? order_clock(order) : Py_NewRef(known.nothing);
@@ -176,7 +170,7 @@ static int free_locked(pool_front *pool, block *freed, PyObject *order, uint64_t
         order_completed(order, &completed) < 0) {
         return -1;
     }
-    return completed >= EVERYTHING ? call((PyObject *)pool, known.note_completion) : 0;
+    return completed >= EVERYTHING ? call_method((PyObject *)pool, known.note_completion) : 0;
 }
 
 int pool_free(pool_front *pool, block *freed, PyObject *order, uint64_t stamp) {
@@ -184,7 +178,7 @@ int pool_free(pool_front *pool, block *freed, PyObject *order, uint64_t stamp) {
     int status = free_locked(pool, freed, order, stamp);
     lock_release((lock *)pool->lock);
     if (status == 0 && pool->is_closed) {
-        status = call((PyObject *)pool, known.finish_if_closed);
+        status = call_method((PyObject *)pool, known.finish_if_closed);
     }
     return status;
 }

@@ -359,7 +359,8 @@ typedef struct {
     PyObject *mark_type;
     PyObject *ready;     // a list, or None
     native_signal *last; // held; or NULL
-    uint64_t append;     // the address of a function
+    uint64_t append;     // the addresses of functions
+    uint64_t query;      // 0 where there is none
     uint64_t value;
     char is_private;
     char is_plain;
@@ -443,6 +444,13 @@ static inline PyObject *member_value(PyObject *value, const char *name) {
     return Py_XNewRef(value);
 }
 
+// Call a method for what it does.
+static inline int call_method(PyObject *of, PyObject *name) {
+    PyObject *answer = PyObject_CallMethodNoArgs(of, name);
+    Py_XDECREF(answer);
+    return answer == NULL ? -1 : 0;
+}
+
 // Replace a strong reference. What the old one held may run a destructor, so it goes last.
 static inline void replace(PyObject **place, PyObject *value) {
     PyObject *old = *place;
@@ -497,10 +505,11 @@ struct known {
     PyObject *ur_error; // classes
     PyObject *device_lost_error;
     // Names of attributes and methods.
-    PyObject *allocated, *append, *clock, *complete, *completed, *context, *core, *device;
-    PyObject *dropped_type, *epoch, *event, *finish_if_closed, *freed, *id, *live;
-    PyObject *marker_covering, *note_completion, *observer, *pieces, *pool, *prepares, *query;
-    PyObject *refuse, *release, *require, *reversed, *sequence, *wait;
+    PyObject *allocated, *answered, *append, *asks, *begin, *clock, *complete, *completed;
+    PyObject *context, *core, *device, *dropped_type, *end, *epoch, *error, *event;
+    PyObject *finish_if_closed, *freed, *id, *is_closing, *live, *loss, *marker_covering;
+    PyObject *note_completion, *observer, *pieces, *pool, *prepares, *query, *refuse, *release;
+    PyObject *require, *reversed, *sequence, *source, *wait;
 };
 extern struct known known;
 
