@@ -17,34 +17,42 @@ for all: nobody waits but where something is closed."""
 
 
 class CallsUnderWay:
-    """The calls of all threads that just use one thing. Any thread may call."""
+    """The calls of all threads that just use one thing. Any thread may call.
 
-    __slots__ = ("_threads", "_waiting")
+    ``threads`` has the number of a call's thread, ``waiting`` is how many wait for their end. `begin`
+    and `end` are done in C, too (``pool/compiled/marker.c``), where the pools ask about a marker.
+    """
+
+    __slots__ = ("threads", "waiting")
 
     def __init__(self) -> None:
-        self._threads: list[int] = []
-        self._waiting = 0
+        self.threads: list[int] = []
+        self.waiting = 0
 
     def begin(self) -> None:
         """Count a call of this thread."""
-        self._threads.append(get_ident())
+        self.threads.append(get_ident())
 
     def end(self) -> None:
         """The call is back."""
-        self._threads.remove(get_ident())
-        if self._waiting:
-            with _ended:
-                _ended.notify_all()
+        self.threads.remove(get_ident())
+        if self.waiting:
+            self.tell()
+
+    def tell(self) -> None:
+        """Let those who wait look again."""
+        with _ended:
+            _ended.notify_all()
 
     @property
     def is_none(self) -> bool:
         """Whether there is none, of any thread."""
-        return not self._threads
+        return not self.threads
 
     @property
     def is_nested(self) -> bool:
         """Whether this thread counts more than one call."""
-        return self._threads.count(get_ident()) > 1
+        return self.threads.count(get_ident()) > 1
 
     def have_ended(self, timeout_ns: int) -> bool:
         """Wait at most ``timeout_ns`` nanoseconds until no other thread has one; tell whether so.
@@ -53,7 +61,7 @@ class CallsUnderWay:
         """
         deadline = monotonic_ns() + timeout_ns
         with _ended:
-            self._waiting += 1
+            self.waiting += 1
             try:
                 while self._others():
                     left = deadline - monotonic_ns()
@@ -61,9 +69,9 @@ class CallsUnderWay:
                         return False
                     _ended.wait(min(left / 1e9, threading.TIMEOUT_MAX))
             finally:
-                self._waiting -= 1
+                self.waiting -= 1
         return True
 
     def _others(self) -> bool:
         me = get_ident()
-        return any(thread != me for thread in self._threads[:])
+        return any(thread != me for thread in self.threads[:])

@@ -253,10 +253,41 @@ static int ask_driver(const list_front *list, native_signal *marker) {
     return truth;
 }
 
-static int call_keeping_error(PyObject *of, PyObject *method) {
+// As CallsUnderWay.begin: the thread's number, which is for `end`, and its list of such.
+static PyObject *begin(PyObject *asks, PyObject **threads) {
+    PyObject *thread = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
+    *threads = thread == NULL ? NULL : PyObject_GetAttr(asks, known.threads);
+    if (*threads == NULL || !PyList_CheckExact(*threads) || PyList_Append(*threads, thread) < 0) {
+        Py_XDECREF(*threads);
+        Py_CLEAR(thread);
+    }
+    return thread;
+}
+
+// As CallsUnderWay.end. An equal number of the same thread will do as well as this one.
+static int end(PyObject *asks, PyObject *threads, PyObject *thread) {
+    Py_ssize_t last = PyList_GET_SIZE(threads) - 1;
+    int is_it = 0;
+    while (last >= 0) {
+        is_it = PyObject_RichCompareBool(PyList_GET_ITEM(threads, last), thread, Py_EQ);
+        if (is_it != 0) {
+            break;
+        }
+        last--;
+    }
+    int status = is_it > 0 ? PyList_SetSlice(threads, last, last + 1, NULL) : -1;
+    Py_DECREF(threads);
+    Py_DECREF(thread);
+    PyObject *waiting = status < 0 ? NULL : PyObject_GetAttr(asks, known.waiting);
+    int has_waiting = waiting == NULL ? -1 : PyObject_IsTrue(waiting);
+    Py_XDECREF(waiting);
+    return has_waiting > 0 ? call_method(asks, known.tell) : has_waiting;
+}
+
+static int end_keeping_error(PyObject *asks, PyObject *threads, PyObject *thread) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    int status = call_method(of, method);
+    int status = end(asks, threads, thread);
     if (status == 0) {
         PyErr_Restore(type, value, trace);
     } else {
@@ -277,8 +308,9 @@ static int query(order_fields *order, native_signal *marker) {
         return truth_of(PyObject_CallMethodNoArgs((PyObject *)marker, known.query));
     }
     Py_INCREF((PyObject *)list);
-    int truth = call_method(asks, known.begin);
-    if (truth == 0) {
+    PyObject *threads, *thread = begin(asks, &threads);
+    int truth = -1;
+    if (thread != NULL) {
         if (signal_number((PyObject *)marker) <= order->completed) {
             truth = 1;
         } else if (may_ask(marker)) {
@@ -286,7 +318,7 @@ static int query(order_fields *order, native_signal *marker) {
         } else {
             truth = truth_of(PyObject_CallMethodNoArgs((PyObject *)marker, known.query));
         }
-        if (call_keeping_error(asks, known.end) < 0) {
+        if (end_keeping_error(asks, threads, thread) < 0) {
             truth = -1;
         }
     }

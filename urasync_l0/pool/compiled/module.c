@@ -39,7 +39,6 @@ static int fetch_names(void) {
         NAME(answered),
         NAME(append),
         NAME(asks),
-        NAME(begin),
         NAME(clock),
         NAME(complete),
         NAME(completed),
@@ -47,7 +46,6 @@ static int fetch_names(void) {
         NAME(core),
         NAME(device),
         NAME(dropped_type),
-        NAME(end),
         NAME(epoch),
         NAME(error),
         NAME(event),
@@ -69,7 +67,10 @@ static int fetch_names(void) {
         NAME(require),
         NAME(sequence),
         NAME(source),
+        NAME(tell),
+        NAME(threads),
         NAME(wait),
+        NAME(waiting),
         {&known.reversed, "__reversed__"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

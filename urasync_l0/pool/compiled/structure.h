@@ -505,11 +505,11 @@ struct known {
     PyObject *ur_error; // classes
     PyObject *device_lost_error;
     // Names of attributes and methods.
-    PyObject *allocated, *answered, *append, *asks, *begin, *clock, *complete, *completed;
-    PyObject *context, *core, *device, *dropped_type, *end, *epoch, *error, *event;
-    PyObject *finish_if_closed, *freed, *id, *is_closing, *live, *loss, *marker_covering;
-    PyObject *note_completion, *observer, *pieces, *pool, *prepares, *query, *refuse, *release;
-    PyObject *require, *reversed, *sequence, *source, *wait;
+    PyObject *allocated, *answered, *append, *asks, *clock, *complete, *completed, *context;
+    PyObject *core, *device, *dropped_type, *epoch, *error, *event, *finish_if_closed, *freed;
+    PyObject *id, *is_closing, *live, *loss, *marker_covering, *note_completion, *observer;
+    PyObject *pieces, *pool, *prepares, *query, *refuse, *release, *require, *reversed;
+    PyObject *sequence, *source, *tell, *threads, *wait, *waiting;
 };
 extern struct known known;
 
