@@ -19,8 +19,9 @@ for all: nobody waits but where something is closed."""
 class CallsUnderWay:
     """The calls of all threads that just use one thing. Any thread may call.
 
-    ``threads`` has the number of a call's thread, ``waiting`` is how many wait for their end. `begin`
-    and `end` are done in C, too (``pool/compiled/marker.c``), where the pools ask about a marker.
+    ``threads`` has the number of each call's thread, ``waiting`` is how many wait for their end.
+    `begin` and `end` are done in C, too (``pool/compiled/marker.c``), where the pools ask about a
+    marker.
     """
 
     __slots__ = ("threads", "waiting")
