@@ -42,7 +42,8 @@ class Residency:
     def enter(self, address: int, size: int) -> None:
         """Note new memory, and make it resident on all peers; on failure on none."""
         with self._lock:
-            self._on_all_peers(self._make_resident, self._evict, address, size)
+            if self._peers:
+                self._on_all_peers(self._make_resident, self._evict, address, size)
             self._held[address] = size
 
     def stay(self, address: int, size: int) -> None:

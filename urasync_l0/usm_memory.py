@@ -148,8 +148,7 @@ class MappedMemory:
         """Create pieces of ``size`` bytes of physical memory; each goes into ``created``."""
         loggers.MEMORY.debug("Create %d times %d bytes of pages", count, size)
         with self._loss:
-            for _ in range(count):
-                created.append(ze_virtual.create_physical(self._context, self._device, size))
+            ze_virtual.create_physical(self._context, self._device, size, count, created)
 
     def destroy(self, pages: PhysicalPages) -> None:
         """Give physical memory back."""

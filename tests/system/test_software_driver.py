@@ -26,7 +26,7 @@ from urasync_l0.ze import (
     virtual_memory,
 )
 from urasync_l0.ze._extension import ffi
-from urasync_l0.ze.handles import EventHandle, handle_value
+from urasync_l0.ze.handles import EventHandle, PhysicalMemHandle, handle_value
 from urasync_l0.ze.memory import MemoryType
 from urasync_l0.ze.result import ZeResult
 
@@ -218,7 +218,9 @@ def test_virtual_memory(bench: Bench, events: Callable[[], EventHandle]) -> None
     assert page > 0
     size = 2 * page
     address = virtual_memory.reserve(bench.context, 4 * page)
-    physical = virtual_memory.create_physical(bench.context, bench.device, size)
+    created: list[PhysicalMemHandle] = []
+    virtual_memory.create_physical(bench.context, bench.device, size, 1, created)
+    (physical,) = created
     target = memory.alloc_host(bench.context, size)
     done = events()
     virtual_memory.map_memory(bench.context, address + page, page, physical, page)

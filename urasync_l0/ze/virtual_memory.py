@@ -5,6 +5,8 @@ Sizes and offsets are in bytes and multiples of the page size; addresses are pla
 command may be using a range that is unmapped or freed.
 """
 
+from typing import Any
+
 from urasync_l0.result import UrError, UrResult
 from urasync_l0.ze._extension import ffi, lib
 from urasync_l0.ze.handles import ContextHandle, DeviceHandle, PhysicalMemHandle
@@ -48,8 +50,12 @@ def free(context: ContextHandle, address: int, size: int) -> None:
         check(code, "zeVirtualMemFree", f"The range is {size} bytes at 0x{address:x}")
 
 
-def create_physical(context: ContextHandle, device: DeviceHandle, size: int) -> PhysicalMemHandle:
-    """Allocate physical memory of a device.
+def create_physical(
+    context: ContextHandle, device: DeviceHandle, size: int, count: int, created: list[Any]
+) -> None:
+    """Allocate ``count`` pieces of physical memory of a device, of ``size`` bytes each.
+
+    Their handles go into ``created``, each as soon as it is there.
 
     Raises
     ------
@@ -60,10 +66,12 @@ def create_physical(context: ContextHandle, device: DeviceHandle, size: int) -> 
     description.stype = lib.ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC
     description.size = size
     physical = ffi.new("ze_physical_mem_handle_t *")
-    code = lib.zePhysicalMemCreate(context, device, description, physical)
-    if code:
-        check(code, "zePhysicalMemCreate", f"Asked for {size} bytes")
-    return PhysicalMemHandle(physical[0])
+    create = lib.zePhysicalMemCreate
+    for _ in range(count):
+        code = create(context, device, description, physical)
+        if code:
+            check(code, "zePhysicalMemCreate", f"Asked for {size} bytes")
+        created.append(PhysicalMemHandle(physical[0]))
 
 
 def destroy_physical(context: ContextHandle, physical: PhysicalMemHandle) -> None:
