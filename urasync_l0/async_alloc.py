@@ -18,6 +18,8 @@ class AsyncAlloc(CommandList):
     def _take(self, source: EventSource) -> NativeEvent:
         if not source.ready:
             source.recycle()  # here, where no lock is held, since it may ask and reset
+            if source.is_short:
+                return source.take_new()
         return source.take()
 
     def _note_synchronised(self) -> None:

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from urasync_l0.device_loss import DeviceLoss
 from urasync_l0.event_source import (
     PATIENCE_NS,
+    SLOTS,
     EventSource,
     NativeEvent,
     SlotPools,
@@ -33,6 +34,9 @@ from urasync_l0.ze.handles import ContextHandle, DeviceHandle, EventHandle
 
 _RECYCLED_AT_ONCE = 64
 """How many events of a line one call moves, so that no call pays for a long one."""
+
+_FEW = 16
+"""When fewer come back at once, there are too few of them to be reset in batches."""
 
 _CROWDED = 64
 """With so many events that others still wait for, a call asks those how far they are."""
@@ -92,6 +96,11 @@ class PoolEvents(EventSource):
         assert isinstance(event, PoolEvent)
         with self.lock:
             event.waiters[order] = max(number, event.waiters.get(order, 0))
+
+    @property
+    def is_short(self) -> bool:
+        """As for every source; one native pool of events is enough for this."""
+        return len(self.ready) < _FEW and len(self._all) < SLOTS
 
     def recycle(self) -> None:
         """Reset a batch of parked events that nothing refers to any more, and make them ready."""

@@ -211,11 +211,15 @@ class EventSource(ABC):
         try:
             event = self.ready.pop()
         except IndexError:
-            with self.loss:
-                event = self._create()
-                self._all.add(event)
-            return event
+            return self.take_new()
         event.take()
+        return event
+
+    def take_new(self) -> NativeEvent:
+        """A new event, which can be signalled."""
+        with self.loss:
+            event = self._create()
+            self._all.add(event)
         return event
 
     def put_back(self, event: NativeEvent) -> None:
@@ -276,6 +280,11 @@ class EventSource(ABC):
         """
         self.is_closing = True
         return True
+
+    @property
+    def is_short(self) -> bool:
+        """Whether so few events come back at once that one more is worth its while."""
+        return False
 
     def recycle(self) -> None:  # noqa: B027  most sources have nothing to do
         """Make events ready again whose time has come. A little work; the caller holds no lock."""

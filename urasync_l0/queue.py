@@ -103,6 +103,7 @@ class Queue(TransferQueue):
     def wait(self, events: Iterable[Event] | Event, *, event: Literal[True]) -> Event: ...
     @overload
     def wait(self, events: Iterable[Event] | Event, event: bool = False) -> Event | None: ...
+    @at_once("wait")
     def wait(self, events: Iterable[Event] | Event, event: bool = False) -> Event | None:
         """Make everything after this call in the queue's order wait for the events.
 

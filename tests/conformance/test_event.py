@@ -11,7 +11,7 @@ from tests.helpers.gates import hold
 from tests.helpers.signals import append_each
 from tests.helpers.usm import TIMEOUT_NS, alloc, finish
 from urasync_l0 import Command, Context, Event, InvalidEventError, Queue, UsmType
-from urasync_l0.event import PoolEvent
+from urasync_l0.event import PoolEvent, PoolEvents
 from urasync_l0.event_source import NativeEvent
 from urasync_l0.foreign_event import ForeignEvent
 from urasync_l0.software_driver.controls import Controls
@@ -113,11 +113,35 @@ def test_events_are_recycled(controls: Controls, queue: Queue, drop: str) -> Non
                 event.release()
 
     append_each(queue)
-    run(100)
+    run(400)
     before = controls.live_objects()
     run(500)
     assert controls.live_objects() == before
     assert before["event"] < 100
+
+
+def test_pool_events_are_reset_in_batches(
+    monkeypatch: pytest.MonkeyPatch, queue: Queue, adapter: str
+) -> None:
+    """PERF: with too few of them, every signal or two would have to look for one."""
+    if adapter != "legacy":
+        pytest.skip("counter-based events are not reset")
+    recycle, batches = PoolEvents.recycle, 0
+
+    def counted(source: PoolEvents) -> None:
+        nonlocal batches
+        batches += 1
+        recycle(source)
+
+    append_each(queue)
+    monkeypatch.setattr(PoolEvents, "recycle", counted)
+    for number in range(800):
+        if number == 400:
+            batches = 0
+        event = queue.record()
+        assert event.wait(TIMEOUT_NS)
+        event.release()
+    assert 0 < batches <= 400 / 12
 
 
 def test_events_stay_few_without_synchronisation(

@@ -9,7 +9,16 @@ import pytest
 from tests.helpers.calls import SIGNAL, WAIT, LevelZeroCalls
 from tests.helpers.gates import hold
 from tests.helpers.usm import TIMEOUT_NS, alloc, finish, pool_of
-from urasync_l0 import Context, Event, InvalidEventWaitListError, Queue, UrResult, UsmType
+from urasync_l0 import (
+    Context,
+    Event,
+    InvalidEventWaitListError,
+    Queue,
+    UrResult,
+    UsmType,
+)
+from urasync_l0.pool.structure import IS_COMPILED
+from urasync_l0.result import InvalidQueueError
 from urasync_l0.software_driver.controls import Controls
 from urasync_l0.wait_list import resolve
 
@@ -166,3 +175,51 @@ def test_events_of_a_generator_live_until_the_wait_is_appended(
     waits = resolve(queue, (other_queue.record() for _ in range(2)))
     assert len(waits.events) == 2
     assert not any(event.is_released for event in waits.events)
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="in Python nothing is done at once")
+def test_a_wait_that_appends_nothing_enters_no_python(
+    monkeypatch: pytest.MonkeyPatch,
+    controls: Controls,
+    make_context: Callable[[], Context],
+    context: Context,
+    queue: Queue,
+    other_queue: Queue,
+) -> None:
+    """PERF-1 and ORD-11; what is wrong, or not known to be before, is left to the method."""
+    entered: list[object] = []
+    place = Queue.place
+
+    def counted(of: Queue, wait: Any, *arguments: Any, **named: Any) -> Event | None:
+        entered.append(wait)
+        return place(of, wait, *arguments, **named)
+
+    monkeypatch.setattr(Queue, "place", counted)
+    own = queue.record()
+    complete = other_queue.record()
+    assert complete.wait(TIMEOUT_NS)
+    with hold(controls, other_queue):
+        covered = other_queue.record()
+        queue.wait(covered)
+        del entered[:]
+        with LevelZeroCalls() as calls:
+            for events in ((), [], own, (own,), [complete, own], (covered, complete), [covered]):
+                assert queue.wait(events) is None
+        assert calls.total == 0
+        assert entered == []
+        later = other_queue.record()
+        del entered[:]
+        with LevelZeroCalls() as calls:
+            queue.wait([own, later])
+        assert calls.of(WAIT) == 1
+        assert entered == [[own, later]]
+    released = queue.record()
+    released.release()
+    foreign = make_context().create_queue().record()
+    for wrong in (released, foreign, object(), None):
+        with pytest.raises(InvalidEventWaitListError):
+            queue.wait([own, wrong])  # type: ignore[list-item]
+    queue.close()
+    for events in ((), [own]):
+        with pytest.raises(InvalidQueueError):
+            queue.wait(events)

@@ -4,9 +4,9 @@ allocation meets the pool, and an event that waits for none the queue's list.
 
 In C, a method that is marked with `at_once` first tries what most calls are: no events to wait for,
 no pool that is new, no object dropped meanwhile, and at hand what the call takes: pooled memory, a
-signal that can be appended. Everything else is left to the
-method as it stands, which is the reference: with the usual call it does the same. Here the mark
-changes nothing.
+signal that can be appended; or a wait for what the queue runs after in any case. Everything else is
+left to the method as it stands, which is the reference: with the usual call it does the same. Here
+the mark changes nothing.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class QueueFront:
 
 def at_once(action: str) -> Callable[[Method], Method]:
     """Mark a method as one that may be done at once: "alloc_device", "alloc_shared", "alloc_host",
-    "alloc_address", "free" or "record" of a queue, "free_own" of an allocation, or "append_marker"
-    of a queue's list."""
+    "alloc_address", "free", "record" or "wait" of a queue, "free_own" of an allocation, or
+    "append_marker" of a queue's list."""
     del action
     return _same
 

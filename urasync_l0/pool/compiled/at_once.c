@@ -5,7 +5,7 @@
 
 #include "structure.h"
 
-enum action { ALLOC, ALLOC_ADDRESS, FREE, FREE_OWN, RECORD, APPEND_MARKER };
+enum action { ALLOC, ALLOC_ADDRESS, FREE, FREE_OWN, RECORD, APPEND_MARKER, WAIT };
 
 typedef struct {
     PyObject ob_base;
@@ -97,6 +97,13 @@ static PyObject *record(PyObject *const *given, Py_ssize_t count, PyObject *keyw
     return queue_record((queue_front *)given[0], known.command_record);
 }
 
+static PyObject *wait(PyObject *const *given, Py_ssize_t count, PyObject *keywords) {
+    if (count != 2 || keywords != NULL || !PyObject_TypeCheck(given[0], &queue_front_type)) {
+        return NULL;
+    }
+    return queue_wait((queue_front *)given[0], given[1]);
+}
+
 static PyObject *append_marker(PyObject *const *given, Py_ssize_t count, PyObject *keywords) {
     if (count != 1 || keywords != NULL || !PyObject_TypeCheck(given[0], &list_front_type) ||
         !list_can_signal((list_front *)given[0])) {
@@ -110,6 +117,7 @@ static PyObject *call(PyObject *self, PyObject *const *given, size_t flagged, Py
     Py_ssize_t count = PyVectorcall_NARGS(flagged);
     PyObject *result = this->action == RECORD          ? record(given, count, keywords)
                        : this->action == APPEND_MARKER ? append_marker(given, count, keywords)
+                       : this->action == WAIT          ? wait(given, count, keywords)
                        : this->action >= FREE          ? release(this, given, count, keywords)
                                                        : allocate(this, given, count, keywords);
     if (result != NULL || PyErr_Occurred()) {
@@ -134,6 +142,7 @@ static int read_action(at_once *this, const char *name) {
         {"free_own", FREE_OWN, NULL},
         {"record", RECORD, NULL},
         {"append_marker", APPEND_MARKER, NULL},
+        {"wait", WAIT, NULL},
     };
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (strcmp(name, actions[i].name) == 0) {

@@ -107,6 +107,24 @@ bool queue_is_behind(queue_front *queue, PyObject *event) {
            clock_covers(((order_fields *)queue->order)->clock, mark);
 }
 
+static bool is_behind(queue_front *queue, PyObject *event) {
+    return queue->event_type != NULL &&
+           PyObject_TypeCheck(event, (PyTypeObject *)queue->event_type) &&
+           queue_is_behind(queue, event);
+}
+
+PyObject *queue_wait(queue_front *queue, PyObject *events) {
+    if (PyTuple_CheckExact(events) || PyList_CheckExact(events)) {
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(events); i++) {
+            if (!is_behind(queue, PySequence_Fast_GET_ITEM(events, i))) {
+                return NULL;
+            }
+        }
+        return is_usual(queue) ? Py_NewRef(Py_None) : NULL; // without events it was not looked at
+    }
+    return is_behind(queue, events) ? Py_NewRef(Py_None) : NULL;
+}
+
 // -- the pool of a route ----------------------------------------------------------------------
 
 // The core of a pool that can serve the route; NULL, without an error, where the reference has to

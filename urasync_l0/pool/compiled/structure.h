@@ -428,6 +428,8 @@ PyObject *queue_record(queue_front *queue, PyObject *command);
 // Whether a wait for an event appends nothing, since the queue is behind it in any case; false also
 // where only the method in Python knows.
 bool queue_is_behind(queue_front *queue, PyObject *event);
+// None, if the queue is behind each event of a list, a tuple or alone.
+PyObject *queue_wait(queue_front *queue, PyObject *events);
 
 // What makes a base class: subclasses take arguments of their own.
 static inline PyObject *make_empty(PyTypeObject *type, PyObject *arguments, PyObject *named) {
