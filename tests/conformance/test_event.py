@@ -229,7 +229,7 @@ def test_a_finish_makes_events_ready_again(controls: Controls, adapter: str, que
     """ORD-10, MEM-5: pool events are reset, at the latest when one is asked for; counter-based ones
     need nothing."""
     with hold(controls, queue):  # else one may be ready again before the next is asked for
-        for _ in range(3):
+        for _ in range(40):  # as many as make a batch
             queue.record().release()
     with LevelZeroCalls() as finishing:
         finish(queue)
