@@ -25,7 +25,7 @@ SOURCES := pyproject.toml setup.py ze_build.py ur_library_build.py \
 C_FILES := $(wildcard urasync_l0/ze/include/*.h urasync_l0/pool/compiled/*.[ch] urasync_l0/dlpack/*.c \
 	urasync_l0/software_driver/*/*.[ch] \
 	urasync_l0/ur_library/*/*.[ch] tests/driver/*.[ch] tests/driver/*/*.[ch] tests/ur_library/*/*.[ch] \
-	benchmarks/ur_client/*.[ch] tests/intel/client/*.[ch] tests/intel/client/*/*.[ch])
+	benchmarks/ur_client/*.[ch] tests/tools/*/*.[ch] tests/intel/client/*.[ch] tests/intel/client/*/*.[ch])
 PYTHON_PLACES := $(wildcard urasync_l0 benchmarks tools tests examples docs/conf.py packaging/*.py *_build.py setup.py)
 # The tool's code has another name when installed; type checkers need to see it under that.
 TYPED_PLACES := $(wildcard urasync_l0 packaging/typing/urasync_l0/tools benchmarks tests examples docs/conf.py \
@@ -53,8 +53,8 @@ help:
 	@echo 'make docs              guide and reference as web pages, build/docs; every warning is an error'
 	@echo 'make fuzz              coverage-guided fuzzing of parsers in C and of the UR entries; needs clang (CLANG=clang-14)'
 	@echo 'make soak              random operations of many threads under the checker; SOAK_SECONDS=3600'
-	@echo 'make bench             times of calls, traces and more, as a table; DRIVER=system is a GPU'
-	@echo 'make bench-intel       the same from C and Python, with Intel'"'"'s adapters beside ours'
+	@echo 'make bench             times of calls, traces and more: a table, and build/bench.json; DRIVER=system is a GPU'
+	@echo 'make bench-intel       the same from C and Python, with Intel'"'"'s adapters beside ours: build/bench-intel.json'
 	@echo 'make clean             remove everything that was built or installed'
 	@echo 'PYTHON=python3.12 names the Python for the virtual environment (3.11 or newer).'
 
@@ -144,7 +144,8 @@ test-sycl: $(BUILT) $(DEVELOPMENT) $(SYCL)/lib/libsycl.so
 		$(VENV_PYTHON) -m pytest $(PYTEST_FLAGS) tests/ur_library/test_sycl.py
 
 bench: $(BUILT)
-	$(VENV_PYTHON) -m benchmarks.speed --driver $(DRIVER) $(BENCH_FLAGS)
+	mkdir -p build
+	$(VENV_PYTHON) -m benchmarks.speed --driver $(DRIVER) --output build/bench.json $(BENCH_FLAGS)
 
 SOAK_SECONDS ?= 60
 SOAK_FLAGS ?=

@@ -20,9 +20,13 @@ from typing import Any
 import cffi
 
 from benchmarks.call_costs import NBYTES
+from benchmarks.requests import answer
 from benchmarks.ur_client import LIBRARY
 from urasync_l0 import KEEP_EVERYTHING
 from urasync_l0.enums import DeviceType, UsmPoolInfo
+
+WARM_UP = 200
+"""Pairs that fill the pool, as many whatever is asked for."""
 
 DECLARATIONS = """
 typedef uint32_t ur_result_t;
@@ -103,7 +107,7 @@ class Client:
         )
         everything = ffi.new("size_t *", KEEP_EVERYTHING)
         succeed(lib.urUSMPoolSetInfoExp(pool, UsmPoolInfo.RELEASE_THRESHOLD_EXP, everything, 8))
-        pairs(queue, count // 10 + 1)  # fills the pool
+        pairs(queue, WARM_UP)
         succeed(lib.urQueueFinish(queue))
         start = time.perf_counter()
         pairs(queue, count)
@@ -142,10 +146,12 @@ def main() -> None:
     """Answer requests until there are none."""
     with tempfile.TemporaryDirectory() as place:
         client = Client(build(Path(sys.argv[1]), Path(place)))
-        requests = {"pairs": client.pairs, "event_pairs": client.event_pairs}
-        for line in sys.stdin:
-            request, _, count = line.partition(" ")
-            print(client.measure(int(count), requests[request]), flush=True)
+        answer(
+            {
+                "pairs": lambda count: client.measure(count, client.pairs),
+                "event_pairs": lambda count: client.measure(count, client.event_pairs),
+            }
+        )
 
 
 if __name__ == "__main__":

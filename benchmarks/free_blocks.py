@@ -14,9 +14,12 @@ import gc
 import json
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import urasync_l0
+
+Clock = Callable[[], int]
+"""Nanoseconds: of the calling thread's processor time, or of the wall's."""
 
 COUNTS = (100, 1_000, 10_000, 100_000)
 PAIRS = 400
@@ -31,29 +34,38 @@ def sizes_of(spread: str, count: int, seed: int) -> list[int]:
     return [int(2 ** generator.uniform(8, 16)) for _ in range(count)]
 
 
-def microseconds_a_pair(adapter: str, spread: str, count: int) -> float:
-    """Least time of an allocation and a free among ``count`` free blocks."""
-    with urasync_l0.Context(adapter=adapter, driver="software") as context:
-        pool = context.create_pool(release_threshold=urasync_l0.KEEP_EVERYTHING)
-        queue = context.create_queue()
+def microseconds_a_pair(
+    context: urasync_l0.Context, spread: str, count: int, clock: Clock = time.thread_time_ns
+) -> float:
+    """Least time of an allocation and a free among ``count`` free blocks, in a pool of its own."""
+    pool = context.create_pool(release_threshold=urasync_l0.KEEP_EVERYTHING)
+    with context.create_queue() as queue:
         row = [queue.alloc_device(size, pool) for size in sizes_of(spread, 2 * count, 1)]
         for allocation in row[::2]:
             queue.free(allocation)
-        queue.finish()
         wanted = sizes_of(spread, PAIRS, 2)
         rounds = []
         gc.disable()
         try:
             for _ in range(ROUNDS):
-                start = time.thread_time_ns()
+                queue.finish()
+                start = clock()
                 for size in wanted:
                     queue.free(queue.alloc_device(size, pool))
-                rounds.append((time.thread_time_ns() - start) / PAIRS / 1000)
-                queue.finish()
+                rounds.append((clock() - start) / PAIRS / 1000)
         finally:
             gc.enable()
-        del row
-        return min(rounds)
+        for allocation in row[1::2]:
+            queue.free(allocation)
+        queue.finish()
+    pool.close()
+    return min(rounds)
+
+
+def sizes_text(spread: str, count: int) -> str:
+    """What `microseconds_a_pair` does, for the C program: three counts, then sizes."""
+    blocks, wanted = sizes_of(spread, 2 * count, 1), sizes_of(spread, PAIRS, 2)
+    return " ".join(map(str, [len(blocks), len(wanted), ROUNDS, *blocks, *wanted])) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -63,9 +75,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--counts", type=int, nargs="+", default=COUNTS)
     chosen = parser.parse_args(arguments)
     for spread in ("one size", "many sizes"):
-        times = {
-            count: microseconds_a_pair(chosen.adapter, spread, count) for count in chosen.counts
-        }
+        times = {}
+        for count in chosen.counts:
+            with urasync_l0.Context(adapter=chosen.adapter, driver="software") as context:
+                times[count] = microseconds_a_pair(context, spread, count)
         first = times[chosen.counts[0]]
         result = {
             "benchmark": "free_blocks",

@@ -4,112 +4,75 @@
 It takes a folder with libur_loader and Intel's adapter libraries. A C program drives all four
 adapters through the loader (``ur_client/measure.c``), Python ours as well and, through cffi alone,
 Intel's (``cffi_client``), all of them on the software driver and in turns: memory and time of every
-trace, pairs with and without events, pairs among free blocks, single calls, threads and
-synchronisations; for ours from Python also what ``speed`` has beyond these, by the processor's
-clock. Prints tables, or JSON. Compare times only within one run.
+trace, pairs with and without events, single calls, pairs among free blocks and of threads,
+synchronisations, snapshots and starts, all by the clock on the wall; and instructions of pairs,
+where callgrind can count them. Prints tables, or JSON. Compare times only within one run.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import Progress
 
-import urasync_l0
+from benchmarks import call_costs, free_blocks, instructions, threads
 from benchmarks.bundled_traces import bundled_traces
-from benchmarks.call_costs import PAIRS as BENCH_PAIRS
 from benchmarks.call_costs import Bench, common_cases
-from benchmarks.rounds import Case, Figure, measure_in_turns
-from benchmarks.speed import machine
-from benchmarks.threads import THREADS
-from benchmarks.ur_client import (
-    INTEL,
-    OURS,
-    SOURCES,
-    STACK_LIBRARIES,
-    UrAdapter,
-    compile_program,
-    software_settings,
-    ur_adapters,
-)
-from urasync_l0.tools.layout import output_console, plain_table
-from urasync_l0.tools.replayer.passes import timed_pass
+from benchmarks.comparison import Measurements, MemoryFigure, from_json
+from benchmarks.comparison_tables import markdown, print_tables
+from benchmarks.machine import machine
+from benchmarks.measuring_process import MeasuringProcess, Program, c_programs, cffi_programs
+from benchmarks.rounds import Case, Figure, SharedMeasurement, measure_in_turns
+from benchmarks.trace_costs import replay, trace_case
+from benchmarks.ur_client import INTEL, OURS, STACK_LIBRARIES, UrAdapter, ur_adapters
+from urasync_l0.tools.layout import output_console
 from urasync_l0.tools.replayer.trace import Trace, read_trace
 
 ROUNDS = 5
-PAIRS = 2000
-FREE_BLOCKS = (100, 10_000, 100_000)
-FREED = (10, 1_000, 100_000)
-MANY = 50_000
-"""Cases with more blocks than this are measured once."""
+ROUNDS_OF_MANY = 3
+"""Of cases that `call_costs` measures once or twice."""
 
-PAIR_REQUESTS = {"pairs": "no events", "event_pairs": "an event for each"}
-"""What measuring processes are asked for, and the names of those cases."""
-
-CALL_REQUESTS = {"allocate": "allocate", "free": "free", "record": "record an event"}
-
-BY_THE_PROCESSOR = ("call", "finish", "snapshot", "free blocks")
-"""Groups of `Bench` that are measured by the processor's clock, also here."""
-
-INTEL_IN_C = tuple(f"{name}, C" for name in INTEL)
+ONLY_PYTHON = ("snapshot", "start")
+"""Groups of cases of `Bench` that are measured although no request stands for them."""
 
 
-@dataclass(frozen=True)
-class MemoryFigure:
-    """How much an adapter takes for a trace.
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the C program is asked for a case, and which of the numbers of its answer is meant."""
 
-    Attributes
-    ----------
-    reserved : highest number of bytes that the driver gave out, or that the pool held, for Python.
-    said : the highest number of bytes that the pool says it held; 0 where it does not.
-    ratio : `reserved` over the highest sum of the live allocations' requested bytes.
+    text: str
+    place: int = 0
+
+
+def requests(sizes: dict[int, Path]) -> dict[tuple[str, str], Request]:
+    """Requests for the cases of `Bench`, by group and name; the sizes of free blocks are in files.
+
+    The programs through cffi answer those for pairs.
     """
-
-    trace: str
-    adapter: str
-    reserved: int
-    said: int
-    ratio: float
-
-
-class MeasuringProcess:
-    """A process with one adapter that answers requests until the stack is left."""
-
-    def __init__(
-        self, name: str, command: Sequence[str], adapter: UrAdapter, stack: ExitStack
-    ) -> None:
-        self.name = name
-        self._process = stack.enter_context(
-            subprocess.Popen(
-                command,
-                env=adapter.environment(software_settings()),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-        )
-
-    def ask(self, request: str) -> list[float]:
-        """The numbers that the program answers."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{request}\n")
-        self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"{self.name}: {request} ended the process ({self._process.wait()})")
-        return [float(number) for number in answer.split()]
+    many, few = call_costs.PAIRS, call_costs.PAIRS // 8
+    found = {
+        ("pair", "no events"): Request(f"pairs {many}"),
+        ("pair", "an event for both calls"): Request(f"event_pairs {few}"),
+        ("call", "allocate"): Request(f"halves {many}", 0),
+        ("call", "free"): Request(f"halves {many}", 1),
+        ("call", "record an event"): Request(f"event_halves {many}", 0),
+        ("call", "release an event"): Request(f"event_halves {many}", 1),
+    }
+    for count in call_costs.FREED:
+        found["finish", f"{count:,} freed blocks"] = Request(f"finish {count}")
+    for count in threads.THREADS:
+        found["threads", f"{count}"] = Request(f"threads {count}")
+    for count, path in sizes.items():
+        found["free blocks", f"pair among {count:,}"] = Request(f"free_blocks {path}")
+    return found
 
 
 def write_lines(trace: Trace, target: Path) -> None:
@@ -124,229 +87,121 @@ def write_lines(trace: Trace, target: Path) -> None:
     target.write_text(f"{text}\n", encoding="utf-8")
 
 
-def replay_in_python(trace: Trace, adapter: str) -> tuple[float, int]:
-    """Seconds that the lines took, and the highest number of bytes that the pool held."""
-    with urasync_l0.Context(adapter=adapter, driver="software") as context:
-        result = timed_pass(context, trace, "device")
-    return result.seconds, result.statistics.reserved_high
-
-
-def clocked(run: Callable[[], object], count: int) -> Callable[[], float]:
-    """Measure by the clock on the wall, as the C program does: microseconds of `count` in a run."""
-
-    def measure() -> float:
-        start = time.perf_counter()
-        run()
-        return (time.perf_counter() - start) * 1e6 / count
-
-    return measure
-
-
-def ratios(memory: Sequence[MemoryFigure], figures: Sequence[Figure]) -> list[dict[str, object]]:
-    """Of each trace with each of our adapters: memory and time over those of Intel's like it."""
-    reserved = {(each.trace, each.adapter): each.reserved for each in memory}
-    medians = {(each.name, each.adapter): each.median for each in figures if each.group == "trace"}
-    rows: list[dict[str, object]] = []
-    for trace, adapter in reserved:
-        if adapter in INTEL_IN_C:
-            continue
-        intel = f"Intel {adapter.partition(',')[0]}, C"
-        row: dict[str, object] = {"trace": trace, "adapter": adapter, "over": intel}
-        row["memory"] = reserved[trace, adapter] / reserved[trace, intel]
-        if (trace, adapter) in medians:
-            row["time"] = medians[trace, adapter] / medians[trace, intel]
-        rows.append(row)
-    return rows
-
-
-def pair_targets(figures: Sequence[Figure]) -> list[dict[str, object]]:
-    """Pairs from Python with each of our adapters, median over median: without events over Intel's
-    v2 through cffi, with an event for each over twice Intel's v2 from C. At most 1 is the aim."""
-    medians = {(each.name, each.adapter): each.median for each in figures if each.group == "pair"}
-    no_events, events = PAIR_REQUESTS.values()
-    over = ((no_events, "Intel v2, cffi", 1), (events, "Intel v2, C", 2))
-    return [
-        {
-            "pair": name,
-            "adapter": f"{adapter}, Python",
-            "over": intel if times == 1 else f"{times} x {intel}",
-            "time": medians[name, f"{adapter}, Python"] / (times * medians[name, intel]),
-        }
-        for adapter in OURS
-        for name, intel, times in over
-        if (name, intel) in medians
-    ]
-
-
 class Comparison:
-    """Everything that is measured, by the processes of one run."""
+    """Everything that is measured, by processes that stay until the stack is left, and by this one.
 
-    def __init__(self, folder: Path, traces: Sequence[Path], stack: ExitStack) -> None:
-        place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        program = place / "measure"
-        compile_program([SOURCES / "measure.c"], program)
-        self.traces = {read_trace(path): place / f"{path.name}.lines" for path in traces}
+    Parameters
+    ----------
+    adapters : those that the C program drives; Intel's among them are called through cffi as well.
+    """
+
+    def __init__(
+        self, adapters: Sequence[UrAdapter], traces: Sequence[Path], stack: ExitStack
+    ) -> None:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        in_c = c_programs(adapters, folder)
+        through_cffi = cffi_programs([each for each in adapters if each.name in INTEL])
+        in_python = [instructions.python_program(adapter) for adapter in OURS]
+        self.programs = [*in_c, *through_cffi, *in_python]
+        self.in_c = {program: program.start(stack) for program in in_c}
+        self.through_cffi = [program.start(stack) for program in through_cffi]
+        self.benches = [Bench(name, "software", stack, time.perf_counter_ns) for name in OURS]
+        self.traces = {read_trace(path): folder / f"{path.name}.lines" for path in traces}
         for trace, lines in self.traces.items():
             write_lines(trace, lines)
-        driver = software_settings()["ZE_ENABLE_ALT_DRIVERS"]
-        through_cffi = [sys.executable, "-m", "benchmarks.cffi_client", str(folder)]
-        adapters = ur_adapters(folder)
-        self.processes = [
-            MeasuringProcess(
-                f"{each.name}, C", [str(program), str(each.loader), driver], each, stack
-            )
-            for each in adapters
-        ]
-        self.cffi_processes = [
-            MeasuringProcess(f"{each.name}, cffi", through_cffi, each, stack)
-            for each in adapters
-            if each.name in INTEL
-        ]
-        self.benches = {name: Bench(name, "software", stack) for name in OURS}
+        sizes = {count: folder / f"{count}.sizes" for count in call_costs.FREE_BLOCKS}
+        for count, path in sizes.items():
+            path.write_text(free_blocks.sizes_text("many sizes", count), encoding="utf-8")
+        self.requests = requests(sizes)
+        self._asked: dict[tuple[MeasuringProcess, str], SharedMeasurement] = {}
 
     def memory(self) -> Iterator[MemoryFigure]:
         """The memory that every trace takes with every adapter."""
         for trace, lines in self.traces.items():
-            for process in self.processes:
+            for process in self.in_c.values():
                 reserved, said = (int(number) for number in process.ask(f"memory {lines}"))
                 ratio = reserved / trace.live_peak
                 yield MemoryFigure(trace.name, process.name, reserved, said, ratio)
             for adapter in OURS:
-                _, reserved = replay_in_python(trace, adapter)
+                reserved = replay(trace, adapter, "software").statistics.reserved_high
                 ratio = reserved / trace.live_peak
                 yield MemoryFigure(trace.name, f"{adapter}, Python", reserved, reserved, ratio)
 
     def cases(self) -> Iterator[Case]:
-        """What is measured in turns."""
+        """What is measured in turns: one case after the other, each with all that have it."""
         for trace, lines in self.traces.items():
-            count = len(trace.lines)
-            for process in self.processes:
-                run = self._asking(process, f"time {lines}", 1e6 / count)
-                yield Case("trace", trace.name, process.name, "µs a line", run)
-            for adapter in OURS:
-                yield Case(
-                    "trace",
-                    trace.name,
-                    f"{adapter}, Python",
-                    "µs a line",
-                    lambda trace=trace, adapter=adapter, count=count: (  # type: ignore[misc]
-                        replay_in_python(trace, adapter)[0] * 1e6 / count
-                    ),
-                )
-        for process in (*self.processes, *self.cffi_processes):
-            for request, name in PAIR_REQUESTS.items():
-                run = self._asking(process, f"{request} {PAIRS}")
-                yield Case("pair", name, process.name, "µs a pair", run)
-        for process in self.processes:
-            for count in FREE_BLOCKS:
-                run = self._asking(process, f"free_blocks {count}")
-                rounds = 1 if count > MANY else ROUNDS
-                yield Case("pair", f"among {count:,}", process.name, "µs a pair", run, rounds)
-            for count in FREED:
-                run = self._asking(process, f"finish {count}")
-                rounds = 1 if count > MANY else ROUNDS
-                yield Case("finish", f"{count:,} freed", process.name, "µs", run, rounds)
-            for request, name in CALL_REQUESTS.items():
-                run = self._asking(process, f"{request} {PAIRS}")
-                yield Case("call", name, process.name, "µs a call", run)
-            for count in THREADS:
-                run = self._asking(process, f"threads {count}")
-                yield Case("threads", f"{count}", process.name, "µs a pair", run)
-        for adapter, bench in self.benches.items():
-            name = f"{adapter}, Python"
-            for count in THREADS:
-                run = partial(bench.threads, count)
-                yield Case("threads", f"{count}", name, "µs a pair", run)
-            for case in bench.cases():
-                if case.group in BY_THE_PROCESSOR:
-                    yield replace(case, adapter=name, unit=f"{case.unit}, processor")
-            no_events, events = PAIR_REQUESTS.values()
-            yield Case("pair", no_events, name, "µs a pair", clocked(bench.pair, BENCH_PAIRS))
-            run = clocked(bench.pair_with_events, BENCH_PAIRS // 8)
-            yield Case("pair", events, name, "µs a pair", run)
-        for case in common_cases():
-            yield replace(case, adapter="v2, Python", unit=f"{case.unit}, processor")
+            ours = [trace_case(trace, adapter, "software") for adapter in OURS]
+            for process in self.in_c.values():
+                measure = partial(self._time_a_line, process, trace, lines)
+                yield replace(ours[0], adapter=process.name, measure=measure)
+            yield from map(_in_python, ours)
+        for of_benches in zip(*(bench.cases() for bench in self.benches), strict=True):
+            ours = [replace(each, rounds=max(each.rounds, ROUNDS_OF_MANY)) for each in of_benches]
+            beside = list(self._beside(ours[0]))
+            if beside or ours[0].group in ONLY_PYTHON:
+                yield from (*beside, *map(_in_python, ours))
+        yield from common_cases(time.perf_counter_ns)
 
-    def _asking(
-        self, process: MeasuringProcess, request: str, factor: float = 1
-    ) -> Callable[[], float]:
-        return lambda: process.ask(request)[0] * factor
+    def _time_a_line(self, process: MeasuringProcess, trace: Trace, lines: Path) -> float:
+        return process.ask(f"time {lines}")[0] * 1e6 / len(trace.lines)
+
+    def _beside(self, case: Case) -> Iterator[Case]:
+        """A case of `Bench` in the other processes that have it."""
+        if (case.group, case.name) == ("start", "to a first context"):
+            for program in self.in_c:
+                yield replace(case, adapter=program.name, measure=partial(_start, program))
+        request = self.requests.get((case.group, case.name))
+        if request is None:
+            return
+        processes = [*self.in_c.values(), *(self.through_cffi if case.group == "pair" else ())]
+        for process in processes:
+            asked = self._asked.setdefault(
+                (process, request.text), SharedMeasurement(partial(process.ask, request.text))
+            )
+            measure = partial(asked.value, request.place)
+            yield replace(case, adapter=process.name, measure=measure)
 
 
-def print_tables(
-    memory: Sequence[MemoryFigure], figures: Sequence[Figure], console: Console
-) -> None:
-    """Memory ratios, then times: a column for each adapter."""
-    told = [*(each.adapter for each in memory), *(each.adapter for each in figures)]
-    adapters = list(dict.fromkeys(told))
-    reserved = {(each.trace, each.adapter): f"{each.ratio:.3f}" for each in memory}
-    console.print("Highest reserved bytes over highest live bytes")
-    _print_table(dict.fromkeys(each.trace for each in memory), adapters, reserved, console)
-    console.print("\nMicroseconds: median (least to most)")
-    times = {
-        (f"{each.group}: {each.name}, {each.unit}", each.adapter): (
-            f"{each.median:.3g} ({each.extremes[0]:.3g} to {each.extremes[1]:.3g})"
-            if each.rounds > 1
-            else f"{each.median:.3g}"
-        )
-        for each in figures
-    }
-    _print_table(dict.fromkeys(name for name, _ in times), adapters, times, console)
-    console.print("\nOurs over Intel's of the same flavour: memory, median time of a trace")
-    quotients = {}
-    for row in ratios(memory, figures):
-        text = f"{row['memory']:.2f}" + (f", {row['time']:.1f}" if "time" in row else "")
-        quotients[str(row["trace"]), str(row["adapter"])] = text
-    ours = list(dict.fromkeys(adapter for _, adapter in quotients))
-    _print_table(dict.fromkeys(each.trace for each in memory), ours, quotients, console)
-    for target in pair_targets(figures):
-        console.print(
-            f"A pair, {target['pair']}: {target['adapter']}, over {target['over']}: "
-            f"{target['time']:.2f}"
-        )
+def _in_python(case: Case) -> Case:
+    return replace(case, adapter=f"{case.adapter}, Python")
 
 
-def _print_table(
-    rows: dict[str, None],
-    columns: Sequence[str],
-    cells: dict[tuple[str, str], str],
-    console: Console,
-) -> None:
-    table = plain_table()
-    table.add_column("", no_wrap=True)
-    for column in columns:
-        table.add_column(column, justify="right")
-    for row in rows:
-        table.add_row(row, *(cells.get((row, column), "") for column in columns))
-    console.print(table)
+def _start(program: Program) -> float:
+    with ExitStack() as stack:
+        return program.start(stack).ask("start 0")[0]
+
+
+def count_instructions(programs: Sequence[Program]) -> tuple[list[Figure], list[str]]:
+    """Instructions of pairs, and a note for each program of which none could be counted."""
+    if missing := instructions.what_is_missing():
+        return [], [f"No instructions are counted: {missing}."]
+    figures, notes = [], []
+    for program in programs:
+        try:
+            figures += measure_in_turns(list(instructions.cases(program, program.name)), 1)
+        except RuntimeError as error:
+            notes.append(f"No instructions are counted of {program.name}: {error}.")
+    figures.sort(key=lambda figure: figure.name, reverse=True)  # by case first, as all others
+    return figures, notes
 
 
 def measure(
-    folder: Path, traces: Sequence[Path], rounds: int, groups: Sequence[str] | None
-) -> tuple[list[MemoryFigure], list[Figure]]:
-    """Measure the traces' memory, and times: of some groups of cases, or of all."""
+    adapters: Sequence[UrAdapter],
+    traces: Sequence[Path],
+    rounds: int,
+    groups: Sequence[str] | None = None,
+) -> Measurements:
+    """Measure the traces' memory, and some groups of cases, or all."""
+    notes: list[str] = []
     with ExitStack() as stack:
-        comparison = Comparison(folder, traces, stack)
+        comparison = Comparison(adapters, traces, stack)
         memory = list(comparison.memory())
         cases = [case for case in comparison.cases() if groups is None or case.group in groups]
-        total = sum(min(rounds, case.rounds) for case in cases)
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task("measuring", total=total)
-            figures = measure_in_turns(cases, rounds, lambda case: progress.advance(task))
-    return memory, figures
-
-
-def to_json(memory: Sequence[MemoryFigure], figures: Sequence[Figure]) -> str:
-    """Everything that was measured, and on what."""
-    return json.dumps(
-        {
-            "machine": machine(),
-            "memory": [asdict(each) for each in memory],
-            "figures": [asdict(each) for each in figures],
-            "ratios": ratios(memory, figures),
-            "pair_targets": pair_targets(figures),
-        }
-    )
+        figures = measure_in_turns(cases, rounds)
+        if groups is None or "instructions" in groups:
+            counted, notes = count_instructions(comparison.programs)
+            figures += counted
+    return Measurements(machine(), memory, figures, notes)
 
 
 def main(arguments: Sequence[str] | None = None, console: Console | None = None) -> int:
@@ -362,17 +217,27 @@ def main(arguments: Sequence[str] | None = None, console: Console | None = None)
     parser.add_argument("--trace", type=Path, nargs="+", default=bundled_traces())
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="default: %(default)s")
     parser.add_argument("--only", nargs="*", metavar="GROUP", help="times of these groups only")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument(
+        "--read", type=Path, metavar="FILE", help="measure nothing: the JSON of another run"
+    )
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    shown.add_argument("--markdown", action="store_true", help="print the medians in Markdown")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write JSON to a file as well")
     chosen = parser.parse_args(arguments)
-    memory, figures = measure(chosen.folder, chosen.trace, chosen.rounds, chosen.only)
-    text = to_json(memory, figures)
-    if chosen.output is not None:
-        chosen.output.write_text(f"{text}\n", encoding="utf-8")
-    if chosen.json:
-        print(text)
+    if chosen.read is not None:
+        measured = from_json(chosen.read.read_text(encoding="utf-8"))
     else:
-        print_tables(memory, figures, console or output_console())
+        adapters = ur_adapters(chosen.folder)
+        measured = measure(adapters, chosen.trace, chosen.rounds, chosen.only)
+    if chosen.output is not None:
+        chosen.output.write_text(f"{measured.to_json()}\n", encoding="utf-8")
+    if chosen.json:
+        print(measured.to_json())
+    elif chosen.markdown:
+        print(markdown(measured), end="")
+    else:
+        print_tables(measured, console or output_console())
     return 0
 
 

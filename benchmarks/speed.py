@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -18,17 +17,16 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import Progress
 
-import urasync_l0
 from benchmarks import instructions
 from benchmarks.bundled_traces import bundled_traces
 from benchmarks.call_costs import Bench, common_cases
-from benchmarks.rounds import Case, Figure, measure_in_turns
+from benchmarks.machine import machine
+from benchmarks.rounds import Figure, measure_in_turns, three_digits
+from benchmarks.trace_costs import trace_case
 from urasync_l0.tools.layout import output_console, plain_table
 from urasync_l0.tools.replayer.measurement import ADAPTERS, DRIVERS
-from urasync_l0.tools.replayer.passes import timed_pass
-from urasync_l0.tools.replayer.trace import Trace, read_trace
+from urasync_l0.tools.replayer.trace import read_trace
 from urasync_l0.ze.loader import DriverName
 
 ROUNDS = 5
@@ -58,15 +56,6 @@ def main(arguments: Sequence[str] | None = None, console: Console | None = None)
     return 0
 
 
-def machine() -> dict[str, str]:
-    """What the figures were measured on."""
-    return {
-        "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "system": platform.platform(),
-        "processor": _processor(),
-    }
-
-
 def measure(
     adapters: Sequence[str], driver: DriverName, rounds: int, groups: Sequence[str] | None = None
 ) -> list[Figure]:
@@ -77,36 +66,13 @@ def measure(
             cases += Bench(adapter, driver, stack).cases()
         for path in bundled_traces():
             trace = read_trace(path)
-            cases += [_trace_case(trace, adapter, driver) for adapter in adapters]
-        if instructions.is_available() and driver == "software":
-            # Half a minute under callgrind, so one adapter has to do.
-            cases += [_instructions(adapters[0], events) for events in (0, 1)]
+            cases += [trace_case(trace, adapter, driver, TRACE_ROUNDS) for adapter in adapters]
+        if instructions.what_is_missing() is None and driver == "software":
+            for adapter in adapters:
+                cases += instructions.cases(instructions.python_program(adapter), adapter)
         wanted = [case for case in cases if not groups or case.group in groups]
         wanted.sort(key=lambda case: (case.group, case.name))
-        total = sum(min(rounds, case.rounds) for case in wanted)
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task("measuring", total=total)
-            return measure_in_turns(wanted, rounds, lambda case: progress.advance(task))
-
-
-def _trace_case(trace: Trace, adapter: str, driver: DriverName) -> Case:
-    def run() -> float:
-        with urasync_l0.Context(adapter=adapter, driver=driver) as context:
-            return timed_pass(context, trace, "device").seconds * 1e6 / len(trace.lines)
-
-    return Case("trace", trace.name, adapter, "µs a line", run, TRACE_ROUNDS)
-
-
-def _instructions(adapter: str, events: int) -> Case:
-    name = "an event for both calls" if events else "no events"
-    return Case(
-        "instructions",
-        name,
-        adapter,
-        "a pair",
-        lambda: instructions.instructions_a_pair(adapter, events=bool(events)),
-        1,
-    )
+        return measure_in_turns(wanted, rounds)
 
 
 def _print_table(figures: Sequence[Figure], console: Console) -> None:
@@ -122,26 +88,13 @@ def _print_table(figures: Sequence[Figure], console: Console) -> None:
             figure.group,
             figure.name,
             figure.adapter,
-            _number(figure.extremes[0]),
-            _number(figure.median),
-            f"{_number(low)} to {_number(high)}",
+            three_digits(figure.extremes[0]),
+            three_digits(figure.median),
+            f"{three_digits(low)} to {three_digits(high)}",
             str(figure.rounds),
             figure.unit,
         )
     console.print(table)
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
-
-
-def _processor() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        return platform.processor()
-    names = [line.partition(":")[2].strip() for line in text.splitlines() if "model name" in line]
-    return f"{len(names)} x {names[0]}" if names else platform.processor()
 
 
 if __name__ == "__main__":

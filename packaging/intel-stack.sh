@@ -6,6 +6,8 @@
 # Builds the package there, installs its wheel, and runs the tests of tests/intel in the folder.
 #
 # usage: intel-stack.sh PYTHON [ARGUMENT...]       the arguments are those of `python -m tests.intel`
+# Figures that a part measures are left in build, as JSON. The part `bench` counts instructions as well,
+# so it gets valgrind into the folder.
 # Leaves with 77 when the folder cannot be had here. The folder is .cache/intel-stack, or what
 # URASYNC_L0_INTEL_STACK names; remove it for newer versions of what is in it. Intel's adapters are
 # in /opt/urasync/intel of it.
@@ -115,6 +117,15 @@ make_sycl() {
     echo "$wanted" >"$sycl/made"
 }
 
+# Without it no instructions are counted, which the part says.
+add_valgrind() {
+    inside test ! -x /usr/bin/valgrind || return 0
+    echo "Installing valgrind in the folder"
+    inside sh -euc 'apt-get update -qq -o Acquire::Check-Valid-Until=false
+        DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends valgrind
+    ' >"$stack/log" 2>&1 || echo "valgrind cannot be installed: $(tail -n 1 "$stack/log")"
+}
+
 [ "$(id -u)" = 0 ] || not_available "only root may make and enter such a folder"
 [ "$(uname -m)" = x86_64 ] || not_available "Intel's driver is for x86_64, this is $(uname -m)"
 command -v unshare >/dev/null || not_available "there is no unshare"
@@ -164,13 +175,23 @@ if [ -f "$opencl" ]; then
     settings+=("URASYNC_L0_OPENCL=${run#"$sid"}/opencl/$(basename "$opencl")")
 fi
 case " $* " in *" sycl "*) make_sycl ;; esac
+case " $* " in *" bench "*) add_valgrind ;; esac
 if [ -f "$sycl/made" ]; then
     lend "$sycl/prefix" "$run/sycl"
     settings+=("URASYNC_L0_SYCL=${run#"$sid"}/sycl")
 fi
+status=0
 inside env ${settings[@]+"${settings[@]}"} sh -euc '
     cd "$1/tree"
     run=$1
     shift
     exec "$run/venv/bin/python" -m tests.intel "$@"
-' sh "${run#"$sid"}" "$@"
+' sh "${run#"$sid"}" "$@" || status=$?
+# The run's folder goes away; what it measured stays.
+for file in "$tree"/build/*.json; do
+    [ -f "$file" ] || continue
+    mkdir -p build
+    cp "$file" build
+    echo "The figures as JSON: build/$(basename "$file")"
+done
+exit "$status"

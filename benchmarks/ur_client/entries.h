@@ -17,6 +17,7 @@ enum {
     DEVICE_TYPE_ALL = 2,
     POOL_INFO_RELEASE_THRESHOLD = 0x2050,
     POOL_INFO_RESERVED_HIGH = 0x2053,
+    STYPE_USM_POOL_DESC = 10,
 };
 
 #define CHECK(condition)                                                                           \

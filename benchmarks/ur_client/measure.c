@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Measures an adapter: measure LIBRARY [SOFTWARE_DRIVER]. LIBRARY is libur_loader or an adapter
- * library. Requests are lines on the standard input, answers lines of numbers on the standard
- * output, so that several of these processes can be measured in turns:
+ * library. Requests are lines on the standard input, a name and an argument; answers are lines of
+ * numbers on the standard output, so that several of these processes can be measured in turns:
  *
- *   time FILE          seconds that the lines of the trace took
- *   memory FILE        highest bytes that the driver gave out, highest that the pool says it held;
- *                      0 for what nobody knows
- *   pairs COUNT        microseconds for an allocation and its free
- *   event_pairs COUNT  the same with an event for both calls
- *   free_blocks COUNT  the same without events among so many free blocks of 64 sizes
- *   finish COUNT       to synchronise after so many frees
- *   allocate COUNT     microseconds for one of so many allocations in a row
- *   free COUNT         for one of their frees
- *   record COUNT       for an event, and its release
- *   threads COUNT      for a pair without events, over all pairs that so many threads do at a time,
- *                      each on a queue of its own
+ *   time FILE           seconds that the lines of the trace took
+ *   memory FILE         highest bytes that the driver gave out, highest that the pool says it held;
+ *                       0 for what nobody knows
+ *   pairs COUNT         microseconds for an allocation and its free
+ *   event_pairs COUNT   the same with an event for both calls
+ *   halves COUNT        for an allocation, and for a free, of so many in batches
+ *   event_halves COUNT  to record an event, and to release it
+ *   threads COUNT       for a pair without events, over all pairs that so many threads do at a
+ *                       time, each on a queue and a pool of its own
+ *   free_blocks FILE    for a pair among free blocks, in the quickest of some rounds; the file has
+ *                       how many blocks, pairs and rounds there are, then the sizes of the blocks,
+ *                       of which every second one is freed, and those of the pairs
+ *   finish COUNT        to synchronise after so many frees
+ *   start 0             milliseconds to open the library and have a first context
+ *   instructions FILE   0; callgrind counts by the library FILE, made of counter.c
  *
  * The software driver, if it is used and named, is asked for what it gave out.
  */
@@ -28,7 +31,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAXIMUM_QUEUES = 64, PAIR_SIZE = 4096, PAIRS_OF_THREADS = 20000 };
+enum {
+    MAXIMUM_QUEUES = 64,
+    PAIR_SIZE = 4096,
+    WARM_UP = 200,    /* pairs that fill the pool, as many whatever is asked for */
+    BATCH = 256,      /* how many are measured between two looks at the clock */
+    FREED_SIZE = 256, /* bytes of what a synchronisation finds freed */
+    PAIRS_OF_THREADS = 20000,
+};
 
 static struct adapter adapter;
 static int32_t (*driver_bytes)(uint32_t, uint64_t *);
@@ -54,7 +64,7 @@ static uint64_t given_out(void) {
     return bytes;
 }
 
-/* A trace as ur_client.py writes it: numbers only, checked before. */
+/* A trace as measuring_process.py writes it: numbers only, checked before. */
 
 enum operation { ALLOCATE, FREE, RECORD, WAIT, SYNCHRONISE };
 
@@ -93,16 +103,19 @@ struct run {
     ur_usm_pool_handle_t pool;
 };
 
+static void keep_everything(ur_usm_pool_handle_t pool) {
+    size_t everything = SIZE_MAX;
+    OK(UR(urUSMPoolSetInfoExp)(pool, POOL_INFO_RELEASE_THRESHOLD, &everything, sizeof(everything)));
+}
+
 /* A context of its own, whose device pool is told to keep everything. */
 static struct run begin(size_t queue_count) {
     struct run run = {.queue_count = queue_count};
-    size_t everything = SIZE_MAX;
     OK(UR(urContextCreate)(1, &adapter.device, NULL, &run.context));
     for (size_t i = 0; i < queue_count; i++)
         OK(UR(urQueueCreate)(run.context, adapter.device, NULL, &run.queues[i]));
     OK(UR(urUSMPoolGetDefaultDevicePoolExp)(run.context, adapter.device, &run.pool));
-    OK(UR(urUSMPoolSetInfoExp)(run.pool, POOL_INFO_RELEASE_THRESHOLD, &everything,
-                               sizeof(everything)));
+    keep_everything(run.pool);
     return run;
 }
 
@@ -178,18 +191,26 @@ static void run_trace(const char *path, bool look) {
     free(trace.lines);
 }
 
-static double time_pairs(ur_queue_handle_t queue, size_t count) {
-    const double start = wall_clock();
-    for (size_t i = 0; i < count; i++) {
-        void *mem = NULL;
-        OK(ur.alloc(queue, NULL, PAIR_SIZE, NULL, 0, NULL, &mem, NULL));
-        OK(ur.free(queue, NULL, mem, 0, NULL, NULL));
-    }
-    return (wall_clock() - start) * 1e6 / (double)count;
+static void time_trace(const char *path) { run_trace(path, false); }
+
+static void trace_memory(const char *path) { run_trace(path, true); }
+
+static double microseconds_since(double start) { return (wall_clock() - start) * 1e6; }
+
+static size_t number_in(const char *argument) { return strtoull(argument, NULL, 10); }
+
+static void pair(ur_queue_handle_t queue, ur_usm_pool_handle_t pool, size_t size) {
+    void *mem = NULL;
+    OK(ur.alloc(queue, pool, size, NULL, 0, NULL, &mem, NULL));
+    OK(ur.free(queue, NULL, mem, 0, NULL, NULL));
 }
 
-static double time_event_pairs(ur_queue_handle_t queue, size_t count) {
-    const double start = wall_clock();
+static void do_pairs(ur_queue_handle_t queue, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        pair(queue, NULL, PAIR_SIZE);
+}
+
+static void do_event_pairs(ur_queue_handle_t queue, size_t count) {
     for (size_t i = 0; i < count; i++) {
         ur_event_handle_t allocated = NULL, freed = NULL;
         void *mem = NULL;
@@ -198,156 +219,231 @@ static double time_event_pairs(ur_queue_handle_t queue, size_t count) {
         OK(ur.release_event(allocated));
         OK(ur.release_event(freed));
     }
-    return (wall_clock() - start) * 1e6 / (double)count;
 }
 
-static void measure_pairs(size_t count, double (*measured)(ur_queue_handle_t, size_t)) {
+static void time_pairs(size_t count, void (*measured)(ur_queue_handle_t, size_t)) {
     struct run run = begin(1);
-    measured(run.queues[0], count / 10 + 1); /* fills the pool */
+    measured(run.queues[0], WARM_UP);
     OK(ur.finish(run.queues[0]));
-    printf("%.4f\n", measured(run.queues[0], count));
-    end(&run);
-}
-
-static void pairs(size_t count) { measure_pairs(count, time_pairs); }
-
-static void event_pairs(size_t count) { measure_pairs(count, time_event_pairs); }
-
-/* Allocates so many blocks of 512 bytes to 32 KiB. */
-static void **allocate_blocks(ur_queue_handle_t queue, size_t count) {
-    void **blocks = calloc(count, sizeof(void *));
-    CHECK(blocks != NULL);
-    for (size_t i = 0; i < count; i++)
-        OK(ur.alloc(queue, NULL, 512 * (1 + i % 64), NULL, 0, NULL, &blocks[i], NULL));
-    return blocks;
-}
-
-static void free_blocks(size_t count) {
-    struct run run = begin(1);
-    void **blocks = allocate_blocks(run.queues[0], 2 * count);
-    for (size_t i = 0; i < 2 * count; i += 2)
-        OK(ur.free(run.queues[0], NULL, blocks[i], 0, NULL, NULL));
-    time_pairs(run.queues[0], 100);
-    printf("%.4f\n", time_pairs(run.queues[0], 1000));
-    for (size_t i = 1; i < 2 * count; i += 2)
-        OK(ur.free(run.queues[0], NULL, blocks[i], 0, NULL, NULL));
-    free(blocks);
-    end(&run);
-}
-
-static void finish(size_t count) {
-    struct run run = begin(1);
-    void **blocks = allocate_blocks(run.queues[0], count);
-    OK(ur.finish(run.queues[0]));
-    for (size_t i = 0; i < count; i++)
-        OK(ur.free(run.queues[0], NULL, blocks[i], 0, NULL, NULL));
     const double start = wall_clock();
-    OK(ur.finish(run.queues[0]));
-    printf("%.1f\n", (wall_clock() - start) * 1e6);
-    free(blocks);
+    measured(run.queues[0], count);
+    printf("%.4f\n", microseconds_since(start) / (double)count);
     end(&run);
 }
 
-/* Seconds that so many allocations of a full pool took, and their frees. */
-struct halves {
-    double allocated, freed;
-};
+static void pairs(const char *argument) { time_pairs(number_in(argument), do_pairs); }
 
-static struct halves time_halves(size_t count) {
+static void event_pairs(const char *argument) { time_pairs(number_in(argument), do_event_pairs); }
+
+/* One half of a pair for each of a batch: it fills, or empties, these places. */
+typedef void half(ur_queue_handle_t queue, void **places);
+
+static void allocate_batch(ur_queue_handle_t queue, void **places) {
+    for (size_t i = 0; i < BATCH; i++)
+        OK(ur.alloc(queue, NULL, PAIR_SIZE, NULL, 0, NULL, &places[i], NULL));
+}
+
+static void free_batch(ur_queue_handle_t queue, void **places) {
+    for (size_t i = 0; i < BATCH; i++)
+        OK(ur.free(queue, NULL, places[i], 0, NULL, NULL));
+}
+
+static void record_batch(ur_queue_handle_t queue, void **places) {
+    for (size_t i = 0; i < BATCH; i++)
+        OK(ur.barrier(queue, 0, NULL, (ur_event_handle_t *)&places[i]));
+}
+
+static void release_batch(ur_queue_handle_t queue, void **places) {
+    (void)queue;
+    for (size_t i = 0; i < BATCH; i++)
+        OK(ur.release_event(places[i]));
+}
+
+static void time_halves(size_t count, half *first, half *second) {
     struct run run = begin(1);
-    ur_queue_handle_t queue = run.queues[0];
-    void **blocks = calloc(count, sizeof(void *));
-    struct halves halves = {0};
-    CHECK(blocks != NULL);
-    for (int round = 0; round < 2; round++) { /* the first one fills the pool */
+    void *places[BATCH] = {0};
+    double of_first = 0, of_second = 0;
+    const size_t batches = (count + BATCH - 1) / BATCH;
+    for (size_t batch = 0; batch <= batches; batch++) {
         const double start = wall_clock();
-        for (size_t i = 0; i < count; i++)
-            OK(ur.alloc(queue, NULL, PAIR_SIZE, NULL, 0, NULL, &blocks[i], NULL));
+        first(run.queues[0], places);
         const double middle = wall_clock();
-        for (size_t i = 0; i < count; i++)
-            OK(ur.free(queue, NULL, blocks[i], 0, NULL, NULL));
-        halves.freed = wall_clock() - middle;
-        halves.allocated = middle - start;
-        OK(ur.finish(queue));
+        second(run.queues[0], places);
+        const double last = wall_clock();
+        OK(ur.finish(run.queues[0]));
+        if (batch > 0) { /* the one before fills the pool */
+            of_first += middle - start;
+            of_second += last - middle;
+        }
     }
-    free(blocks);
+    const double measured = (double)(batches * BATCH);
+    printf("%.4f %.4f\n", of_first * 1e6 / measured, of_second * 1e6 / measured);
     end(&run);
-    return halves;
 }
 
-static void allocate_alone(size_t count) {
-    printf("%.4f\n", time_halves(count).allocated * 1e6 / (double)count);
+static void halves(const char *argument) {
+    time_halves(number_in(argument), allocate_batch, free_batch);
 }
 
-static void free_alone(size_t count) {
-    printf("%.4f\n", time_halves(count).freed * 1e6 / (double)count);
-}
-
-static void record(size_t count) {
-    struct run run = begin(1);
-    const double start = wall_clock();
-    for (size_t i = 0; i < count; i++) {
-        ur_event_handle_t event = NULL;
-        OK(ur.barrier(run.queues[0], 0, NULL, &event));
-        OK(ur.release_event(event));
-    }
-    printf("%.4f\n", (wall_clock() - start) * 1e6 / (double)count);
-    end(&run);
+static void event_halves(const char *argument) {
+    time_halves(number_in(argument), record_batch, release_batch);
 }
 
 struct worker {
     pthread_t thread;
     pthread_barrier_t *ready;
     ur_queue_handle_t queue;
+    ur_usm_pool_handle_t pool;
     size_t pairs;
     double start, end;
 };
 
 static void *work(void *argument) {
     struct worker *worker = argument;
-    time_pairs(worker->queue, 1); /* what only the first pair needs */
+    pair(worker->queue, worker->pool, PAIR_SIZE); /* what only the first pair needs */
     pthread_barrier_wait(worker->ready);
     worker->start = wall_clock();
-    time_pairs(worker->queue, worker->pairs);
+    for (size_t i = 0; i < worker->pairs; i++)
+        pair(worker->queue, worker->pool, PAIR_SIZE);
     worker->end = wall_clock();
     return NULL;
 }
 
-static void threads(size_t count) {
+static void threads(const char *argument) {
+    const size_t count = number_in(argument);
     CHECK(count >= 1 && count <= MAXIMUM_QUEUES);
     struct run run = begin(count);
     struct worker workers[MAXIMUM_QUEUES];
+    ur_usm_pool_desc_t description = {.stype = STYPE_USM_POOL_DESC};
     pthread_barrier_t ready;
-    const size_t pairs = PAIRS_OF_THREADS / count;
+    const size_t pairs_of_each = PAIRS_OF_THREADS / count;
     CHECK(pthread_barrier_init(&ready, NULL, (unsigned)count) == 0);
     for (size_t i = 0; i < count; i++) {
-        workers[i] = (struct worker){.ready = &ready, .queue = run.queues[i], .pairs = pairs};
-        CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
+        struct worker *worker = &workers[i];
+        *worker = (struct worker){.ready = &ready, .queue = run.queues[i]};
+        worker->pairs = pairs_of_each;
+        OK(UR(urUSMPoolCreateExp)(run.context, adapter.device, &description, &worker->pool));
+        keep_everything(worker->pool);
     }
+    for (size_t i = 0; i < count; i++)
+        CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
     double first = INFINITY, last = 0; /* by the threads' own look: this one may be late */
     for (size_t i = 0; i < count; i++) {
         CHECK(pthread_join(workers[i].thread, NULL) == 0);
         first = workers[i].start < first ? workers[i].start : first;
         last = workers[i].end > last ? workers[i].end : last;
     }
-    printf("%.4f\n", (last - first) * 1e6 / (double)(pairs * count));
-    pthread_barrier_destroy(&ready);
+    printf("%.4f\n", (last - first) * 1e6 / (double)(pairs_of_each * count));
+    CHECK(pthread_barrier_destroy(&ready) == 0);
+    for (size_t i = 0; i < count; i++) {
+        OK(ur.finish(workers[i].queue));
+        OK(UR(urUSMPoolDestroyExp)(run.context, adapter.device, workers[i].pool));
+    }
     end(&run);
+}
+
+static size_t next_number(FILE *file) {
+    size_t number = 0;
+    CHECK(fscanf(file, "%zu", &number) == 1);
+    return number;
+}
+
+static void free_blocks(const char *path) {
+    FILE *file = fopen(path, "r");
+    CHECK(file != NULL);
+    const size_t block_count = next_number(file);
+    const size_t pair_count = next_number(file);
+    const size_t rounds = next_number(file);
+    void **blocks = calloc(block_count, sizeof(void *));
+    size_t *sizes = calloc(pair_count, sizeof(size_t));
+    CHECK(blocks != NULL && sizes != NULL);
+    struct run run = begin(1);
+    ur_queue_handle_t queue = run.queues[0];
+    for (size_t i = 0; i < block_count; i++)
+        OK(ur.alloc(queue, NULL, next_number(file), NULL, 0, NULL, &blocks[i], NULL));
+    for (size_t i = 0; i < pair_count; i++)
+        sizes[i] = next_number(file);
+    fclose(file);
+
+    for (size_t i = 0; i < block_count; i += 2)
+        OK(ur.free(queue, NULL, blocks[i], 0, NULL, NULL));
+    double least = INFINITY;
+    for (size_t round = 0; round < rounds; round++) {
+        OK(ur.finish(queue));
+        const double start = wall_clock();
+        for (size_t i = 0; i < pair_count; i++)
+            pair(queue, NULL, sizes[i]);
+        const double took = microseconds_since(start);
+        least = took < least ? took : least;
+    }
+    printf("%.4f\n", least / (double)pair_count);
+    for (size_t i = 1; i < block_count; i += 2)
+        OK(ur.free(queue, NULL, blocks[i], 0, NULL, NULL));
+    end(&run);
+    free(sizes);
+    free(blocks);
+}
+
+/* Frees every second block first, so that no two neighbours meet early. */
+static void finish(const char *argument) {
+    const size_t count = number_in(argument);
+    struct run run = begin(1);
+    ur_queue_handle_t queue = run.queues[0];
+    void **blocks = calloc(count, sizeof(void *));
+    CHECK(blocks != NULL);
+    for (size_t i = 0; i < count; i++)
+        OK(ur.alloc(queue, NULL, FREED_SIZE, NULL, 0, NULL, &blocks[i], NULL));
+    for (size_t first = 0; first < 2; first++)
+        for (size_t i = first; i < count; i += 2)
+            OK(ur.free(queue, NULL, blocks[i], 0, NULL, NULL));
+    const double start = wall_clock();
+    OK(ur.finish(queue));
+    printf("%.1f\n", microseconds_since(start));
+    free(blocks);
+    end(&run);
+}
+
+static double microseconds_to_open; /* the library, at the process's start */
+
+static void start_up(const char *argument) {
+    ur_context_handle_t context;
+    (void)argument;
+    const double start = wall_clock();
+    OK(UR(urContextCreate)(1, &adapter.device, NULL, &context));
+    printf("%.4f\n", (microseconds_to_open + microseconds_since(start)) / 1e3);
+    OK(UR(urContextRelease)(context));
+}
+
+static void instructions(const char *path) {
+    void *counter = dlopen(path, RTLD_NOW); /* the same each time */
+    CHECK(counter != NULL);
+    void (*write_instructions)(void) = (void (*)(void))dlsym(counter, "write_instructions");
+    CHECK(write_instructions != NULL);
+    write_instructions();
+    printf("0\n");
 }
 
 static const struct {
     const char *name;
-    void (*answer)(size_t);
-} counted_requests[] = {
-    {"pairs", pairs},   {"event_pairs", event_pairs}, {"free_blocks", free_blocks},
-    {"finish", finish}, {"allocate", allocate_alone}, {"free", free_alone},
-    {"record", record}, {"threads", threads},
+    void (*answer)(const char *argument);
+} requests[] = {
+    {"time", time_trace},
+    {"memory", trace_memory},
+    {"pairs", pairs},
+    {"event_pairs", event_pairs},
+    {"halves", halves},
+    {"event_halves", event_halves},
+    {"threads", threads},
+    {"free_blocks", free_blocks},
+    {"finish", finish},
+    {"start", start_up},
+    {"instructions", instructions},
 };
 
-static void answer(const char *request, size_t count) {
-    for (size_t i = 0; i < sizeof(counted_requests) / sizeof(*counted_requests); i++) {
-        if (strcmp(request, counted_requests[i].name) == 0) {
-            counted_requests[i].answer(count);
+static void answer(const char *name, const char *argument) {
+    for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
+        if (strcmp(name, requests[i].name) == 0) {
+            requests[i].answer(argument);
             return;
         }
     }
@@ -357,8 +453,10 @@ static void answer(const char *request, size_t count) {
 int main(int count, char **arguments) {
     char request[4096];
     CHECK(count == 2 || count == 3);
+    const double start = wall_clock();
     open_library(arguments[1]);
     adapter = open_adapter();
+    microseconds_to_open = microseconds_since(start);
     ur.alloc = UR(urEnqueueUSMDeviceAllocExp);
     ur.free = UR(urEnqueueUSMFreeExp);
     ur.barrier = UR(urEnqueueEventsWaitWithBarrier);
@@ -376,10 +474,7 @@ int main(int count, char **arguments) {
         CHECK(argument != NULL);
         *argument++ = '\0';
         argument[strcspn(argument, "\n")] = '\0';
-        if (strcmp(request, "time") == 0 || strcmp(request, "memory") == 0)
-            run_trace(argument, strcmp(request, "memory") == 0);
-        else
-            answer(request, strtoull(argument, NULL, 10));
+        answer(request, argument);
         fflush(stdout);
     }
     return 0;

@@ -11,6 +11,8 @@ from rich.console import Console
 from benchmarks import speed
 from benchmarks.bundled_traces import bundled_traces
 
+pytestmark = pytest.mark.usefixtures("frozen")
+
 UNITS = {"pair": "µs a pair", "call": "µs a call", "trace": "µs a line"}
 
 
