@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from urasync_l0.result import UrError
+
 T = TypeVar("T")
 
 
@@ -72,12 +74,12 @@ class NativeShares(Generic[T]):
             return True
 
     def give_back(self, handle: int, destroy: Callable[[], object]) -> None:
-        """Hold it no longer; the last one destroys it, or holds it on if that fails."""
+        """Hold it no longer; the last one destroys it, or holds it on if the driver refuses."""
         held = self._held.get(handle)
         if held is None or not self.let_go(handle):
             return
         try:
             destroy()
-        except BaseException:
+        except UrError:
             self.own(handle, held.about)
             raise
