@@ -403,6 +403,24 @@ static void a_free_that_is_put_off(bool fault) {
     free_memory(make_device_memory(SIZE)); // collects it
 }
 
+// Frees that need not wait: nobody has seen the commands complete, but they are.
+static void free_what_is_complete(bool fault, uint32_t policy) {
+    char *mine = make_device_memory(SIZE);
+    const ze_memory_free_ext_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC,
+                                            .freePolicy = fault ? 0 : policy};
+    fill(a, mine, SIZE, NULL, NULL);
+    complete_unseen(a);
+    SUCCESS(ze.zeMemFreeExt(context, &desc, mine));
+}
+
+static void a_free_that_need_not_wait(bool fault) {
+    free_what_is_complete(fault, ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE);
+}
+
+static void a_free_that_is_put_off_for_nothing(bool fault) {
+    free_what_is_complete(fault, ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE);
+}
+
 // --- Queues and what is executed on them --------------------------------------------------------
 
 typedef enum seen { UNSEEN, BY_QUEUE, BY_STATUS, BY_MODE } seen_t;
@@ -984,6 +1002,12 @@ static const struct {
     {"a free that is put off",
      a_free_that_is_put_off,
      {"zeMemFreeExt takes the 4096 bytes", "stay"}},
+    {"a free that need not wait",
+     a_free_that_need_not_wait,
+     {"zeMemFreeExt takes the 4096 bytes", "nobody has seen"}},
+    {"a free that is put off for nothing",
+     a_free_that_is_put_off_for_nothing,
+     {"zeMemFreeExt takes the 4096 bytes", "nobody has seen"}},
     {"a queue that is waited for", a_queue_that_is_waited_for, {"no order between", ""}},
     {"a fence that is asked", a_fence_that_is_asked, {"no order between", ""}},
     {"an execution that waits", an_execution_that_waits, {"no order between", ""}},

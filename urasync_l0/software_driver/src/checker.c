@@ -562,6 +562,15 @@ static bool is_pending(const wait_t *pending, size_t count, bool *accused) {
     return found;
 }
 
+void checker_memory_awaited(uintptr_t base, size_t size) {
+    if (!checker_is_on) {
+        return;
+    }
+    os_mutex_lock(&mutex);
+    access_map_forget(&memory, base, size, &host);
+    os_mutex_unlock(&mutex);
+}
+
 bool checker_memory_goes(entry_t entry, uintptr_t base, size_t size) {
     if (!checker_is_on) {
         return true;

@@ -90,6 +90,9 @@ void checker_event_forgotten(struct event *event); // its memory goes
 void checker_timeline_forgotten(struct timeline *timeline);
 // A kernel's handle goes, of which so many launches have not completed.
 void checker_kernel_destroyed(entry_t entry, const char *name, uint32_t pending);
+// The driver itself sees to it that what uses the memory is over before it goes, also what was over
+// before anybody looked.
+void checker_memory_awaited(uintptr_t base, size_t size);
 // Memory is about to go back to the system; false when somebody may still use it, so that it must
 // stay where it is.
 bool checker_memory_goes(entry_t entry, uintptr_t base, size_t size);

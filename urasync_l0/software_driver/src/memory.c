@@ -302,6 +302,9 @@ ze_result_t ZE_APICALL zeMemFreeExt(ze_context_handle_t hContext,
         free(one);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
+    if (policy != 0) {
+        checker_memory_awaited(allocation->range.base, allocation->range.size);
+    }
     if (policy == defer) {
         *one = (deferred_t){.allocation = allocation, .places = places, .count = count};
         os_mutex_lock(&mutex);
