@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 
 import pytest
 
 from tests.helpers.calls import SIGNAL, LevelZeroCalls
 from tests.helpers.failures import UNKNOWN
 from tests.helpers.threads import InThread
-from tests.helpers.usm import TIMEOUT_NS, finish
+from tests.helpers.usm import TIMEOUT_NS, finish, repeat_until
 from urasync_l0 import Allocation, Context, Event, Pool, Queue, ReusePolicy
+from urasync_l0.event_source import NativeEvent
 from urasync_l0.pool.search import Search
 from urasync_l0.pool.structure import IS_COMPILED
-from urasync_l0.result import DeviceLostError
+from urasync_l0.result import DeviceLostError, InvalidContextError, InvalidUsmSizeError
 from urasync_l0.software_driver.controls import Controls
 from urasync_l0.ze.handles import handle_value
 from urasync_l0.ze.result import ZeResult
@@ -241,6 +244,20 @@ def test_a_query_that_fails_loses_no_marker(
 
 
 @ways
+def test_a_request_that_is_refused_places_none(
+    pool: Pool, queue: Queue, other_queue: Queue, crowd: Crowd, size_type: type[int]
+) -> None:
+    """ERR-1: a call that raises has changed nothing."""
+    crowd(size_type)
+    with LevelZeroCalls() as calls:
+        for size in (0, 1 << 60):
+            with pytest.raises(InvalidUsmSizeError):
+                other_queue.alloc_device(size_type(size), pool=pool)
+    assert calls.total == 0
+    assert not queue.order.markers
+
+
+@ways
 @pytest.mark.parametrize("entry", [SIGNAL, QUERY])
 def test_a_lost_device_ends_the_search(
     controls: Controls,
@@ -311,15 +328,19 @@ def test_nothing_is_destroyed_under_a_query(
     controls.slow_down(QUERY, 1)
     thread = InThread(allocate)
     assert controls.wait_slow(TIMEOUT_NS)
+    (marker,) = queue.order.markers
+    assert isinstance(marker, NativeEvent)
     close: Callable[[int], bool] = queue.close if end == "queue" else context.close
     lists = controls.live_objects()["command_list"]
     assert not close(20_000_000)
     assert controls.live_objects()["command_list"] == lists
+    # One that waits longer is woken when the call is back.
+    closing = InThread(partial(close, TIMEOUT_NS))
+    repeat_until(lambda: marker.asks.waiting > 0, lambda: None)
     controls.hurry()
-    memory = thread.result()
-    assert isinstance(memory, Allocation)
-    memory.free()
-    assert close(TIMEOUT_NS)
+    with suppress(InvalidContextError):  # where it closes first
+        assert isinstance(thread.result(), Allocation)
+    assert closing.result() is True
 
 
 @ways
