@@ -116,10 +116,10 @@ class NativeEvent(Signal):
         finally:
             asks.end()
 
-    def answered(self, code: int) -> bool:
-        """What the driver's answer to a query means, which was made in C; raises an error."""
+    def refuse_query(self, code: int) -> None:
+        """Raise what the driver said to a query that was made in C."""
         try:
-            return ze_event.is_signalled(code)
+            ze_event.check_query(code)
         except DeviceLostError as error:
             self.source.loss.report(error)
             raise

@@ -149,16 +149,15 @@ def host_reset(event: EventHandle) -> None:
 
 def query_status(event: EventHandle) -> bool:
     """Whether the event is signalled; never waits."""
-    return is_signalled(_query_status(event))
-
-
-def is_signalled(code: int) -> bool:
-    """What the answer to a query means; raises what `query_status` does. For `QUERY_FUNCTION`."""
-    if code == 0:
-        return True
-    if code != _NOT_READY:
+    code = _query_status(event)
+    if code not in (0, _NOT_READY):
         check(code, "zeEventQueryStatus")
-    return False
+    return code == 0
+
+
+def check_query(code: int) -> None:
+    """Raise what `query_status` does, for a call by `QUERY_FUNCTION`."""
+    check(code, "zeEventQueryStatus")
 
 
 def host_synchronize(

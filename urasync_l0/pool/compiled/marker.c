@@ -245,12 +245,15 @@ static int ask_driver(const list_front *list, native_signal *marker) {
         return code != NOT_READY;
     }
     PyObject *number = PyLong_FromUnsignedLong(code);
-    int truth =
-        number == NULL
-            ? -1
-            : truth_of(PyObject_CallMethodOneArg((PyObject *)marker, known.answered, number));
+    PyObject *answer =
+        number == NULL ? NULL
+                       : PyObject_CallMethodOneArg((PyObject *)marker, known.refuse_query, number);
     Py_XDECREF(number);
-    return truth;
+    Py_XDECREF(answer);
+    if (!PyErr_Occurred()) {
+        PyErr_Format(PyExc_SystemError, "the error %u of the driver raised nothing", code);
+    }
+    return -1;
 }
 
 // As CallsUnderWay.begin: the thread's number, which is for `end`, and its list of such.

@@ -36,7 +36,6 @@ static int fetch_names(void) {
         const char *name;
     } names[] = {
         NAME(allocated),
-        NAME(answered),
         NAME(append),
         NAME(asks),
         NAME(clock),
@@ -63,6 +62,7 @@ static int fetch_names(void) {
         NAME(prepares),
         NAME(query),
         NAME(refuse),
+        NAME(refuse_query),
         NAME(release),
         NAME(require),
         NAME(sequence),

@@ -507,10 +507,11 @@ struct known {
     PyObject *ur_error; // classes
     PyObject *device_lost_error;
     // Names of attributes and methods.
-    PyObject *allocated, *answered, *append, *asks, *clock, *complete, *completed, *context;
+    PyObject *allocated, *append, *asks, *clock, *complete, *completed, *context;
     PyObject *core, *device, *dropped_type, *epoch, *error, *event, *finish_if_closed, *freed;
     PyObject *id, *is_closing, *live, *loss, *marker_covering, *note_completion, *observer;
-    PyObject *pieces, *pool, *prepares, *query, *refuse, *release, *require, *reversed;
+    PyObject *pieces, *pool, *prepares, *query, *refuse, *refuse_query, *release, *require,
+        *reversed;
     PyObject *sequence, *source, *tell, *threads, *wait, *waiting;
 };
 extern struct known known;
