@@ -3,14 +3,16 @@
 
 import gc
 import itertools
+from contextlib import suppress
 
 import pytest
 
 from tests.helpers.calls import LevelZeroCalls
+from tests.helpers.failures import UNKNOWN
 from tests.helpers.gates import hold
 from tests.helpers.signals import append_each
 from tests.helpers.usm import TIMEOUT_NS, alloc, finish
-from urasync_l0 import Command, Context, Event, InvalidEventError, Queue, UsmType
+from urasync_l0 import Command, Context, Event, InvalidEventError, Queue, UrError, UsmType
 from urasync_l0.event import PoolEvent, PoolEvents
 from urasync_l0.event_source import NativeEvent
 from urasync_l0.foreign_event import ForeignEvent
@@ -142,6 +144,30 @@ def test_pool_events_are_reset_in_batches(
         assert event.wait(TIMEOUT_NS)
         event.release()
     assert 0 < batches <= 400 / 12
+
+
+def test_a_reset_that_fails_loses_no_event(controls: Controls, queue: Queue, adapter: str) -> None:
+    """ERR-1, MEM-5: it is tried again, and no other event takes its place."""
+    if adapter != "legacy":
+        pytest.skip("counter-based events are not reset")
+
+    def use() -> None:
+        with queue.record() as event:
+            assert event.wait(TIMEOUT_NS)
+
+    append_each(queue)
+    for _ in range(400):
+        use()
+    before = controls.live_objects()
+    for _ in range(40):
+        failures = controls.failures_delivered()
+        controls.fail("zeEventHostReset", 1, UNKNOWN)
+        while controls.failures_delivered() == failures:
+            with suppress(UrError):
+                use()
+    for _ in range(100):
+        use()
+    assert controls.live_objects() == before
 
 
 def test_events_stay_few_without_synchronisation(
