@@ -5,10 +5,6 @@ Everything that is appended to a native list goes through here, under the queue'
 in the queue's order. It is also what the pool core sees of a queue: markers and waits. Adapters add
 what their events need.
 
-A command is counted before the driver gets it, and what it refers to is noted as in use: a handler
-of signals may raise out of the call that has just appended it. A number that no command has is
-harmless.
-
 A command list does not know the Python queue that it serves, so a dropped queue can be collected;
 the list then lives on until its commands are complete.
 """
@@ -192,33 +188,25 @@ class CommandList(ListFront, ABC):
         return event, stamp
 
     def _append_signal(self, event: NativeEvent) -> None:
+        ze_list.append_signal_event(self.handle, event.handle)
         self.order.advance()
         event.mark = self.order.mark_here()
-        ze_list.append_signal_event(self.handle, event.handle)
         self.note_signal(event)
 
     def _append_barrier(self, event: NativeEvent, waits: Sequence[NativeEvent]) -> None:
-        self._note_waits(waits, self.order.advance())
-        event.mark = self.order.mark_here()
         ze_list.append_barrier(self.handle, event.handle, _array(waits) if waits else None)
-        if waits:
-            self._merge(waits)
-            event.mark = self.order.mark_here()
+        self._waits_appended(waits, self.order.advance())
+        event.mark = self.order.mark_here()
 
     def _append_waits(self, waits: Sequence[NativeEvent]) -> None:
-        self._note_waits(waits, self.order.advance())
         ze_list.append_wait_on_events(self.handle, _array(waits))
-        self._merge(waits)
+        self._waits_appended(waits, self.order.advance())
 
-    def _note_waits(self, waits: Sequence[NativeEvent], number: int) -> None:
-        """Command ``number``, which is appended next, waits for these."""
+    def _waits_appended(self, waits: Sequence[NativeEvent], number: int) -> None:
+        order = self.order
         for event in waits:
-            event.source.waited(event, self.order, number)
-
-    def _merge(self, waits: Sequence[NativeEvent]) -> None:
-        """What waits for these was appended."""
-        for event in waits:
-            self.order.merge(event.mark)
+            event.source.waited(event, order, number)
+            order.merge(event.mark)
 
     # -- fill and copy -----------------------------------------------------------------------------
 
@@ -274,21 +262,18 @@ class CommandList(ListFront, ABC):
     ) -> None:
         order = self.order
         array = _array(waits) if waits else None
-        last = order.sequence + len(steps)
-        self._kept.keep(keep, last)
+        number = 0
         try:
             for step in steps:
-                self._note_waits(waits, order.advance())
-                signal = None
-                if event is not None and step is steps[-1]:
-                    event.mark = order.mark_here()
-                    signal = event.handle
-                step.append(self.handle, signal, array)
-                self._merge(waits)
-                waits, array = (), None
+                last = event if step is steps[-1] else None
+                step.append(self.handle, None if last is None else last.handle, array)
+                number = order.advance()
+                if array is not None:
+                    self._waits_appended(waits, number)
+                    array = None
         finally:
-            while order.sequence < last:  # after a failure: what is kept goes with the last number
-                order.advance()
+            if number:
+                self._kept.keep(keep, number)
         if event is not None:
             event.mark = order.mark_here()
 
@@ -380,22 +365,23 @@ class CommandList(ListFront, ABC):
         """
         timeout_ns = checked_timeout(timeout_ns)
         with self._close_lock:
-            if not self._is_destroyed:
-                self.is_closing = True
-                try:
-                    self._complete_and_destroy(timeout_ns)
-                finally:
-                    self.is_closing = self._is_destroyed
-            if not self._is_destroyed:
+            if self._is_destroyed:
+                return True
+            self.is_closing = True
+            closed = False
+            try:
+                closed = self._complete_and_destroy(timeout_ns)
+            finally:
+                self.is_closing = closed
+            if not closed:
                 return False
-        if self.order.id in self.context.lists:
-            self.order.close()
-            self._kept.clear()
-            self.context.lists.pop(self.order.id, None)
+        self.order.close()
+        self._kept.clear()
+        self.context.lists.pop(self.order.id, None)
         return True
 
-    def _complete_and_destroy(self, timeout_ns: int) -> None:
-        """Destroy the list once it is complete, unless the time runs out before.
+    def _complete_and_destroy(self, timeout_ns: int) -> bool:
+        """Destroy the list once it is complete; False when the time ran out before.
 
         Others may still append markers for the core, and wait for the list, meanwhile.
         """
@@ -409,26 +395,24 @@ class CommandList(ListFront, ABC):
             except DeviceLostError:
                 mark = None
             if mark is None and not context.lost:
-                return
+                return False
             # Nobody may be inside the driver with the list, or with an event that refers to it.
             if not (
                 context.see_signals(self.device, order, timeout_ns)
                 and self._waits.have_ended(timeout_ns)
             ):
-                return
+                return False
             with order.lock:
                 if self._waits.have_ended(0) and (mark is None or order.sequence == mark.number):
                     self.is_lost = mark is None
-                    # Before, for a handler of signals may raise out of the call that destroyed it.
-                    self._is_destroyed = True
                     try:
                         self.native.give_back(context)
                     except UrError:
                         if mark is not None:
-                            self._is_destroyed = False
                             raise
+                    self._is_destroyed = True
                     self.forget_signal()
-                    return
+                    return True
 
     def refuse(self, event: NativeEvent, code: int) -> None:
         """Raise what the driver said to the append of a signal; the event can serve again."""
@@ -439,12 +423,8 @@ class CommandList(ListFront, ABC):
             raise
 
     def _undo(self, event: NativeEvent | None, error: BaseException) -> None:
-        """An append failed: the event that it was to signal can serve again, or goes.
-
-        If it was no error of ours that ended the call but what a handler of signals raised, nobody
-        knows whether the driver has the command; the event then serves nobody any more.
-        """
-        if event is not None and isinstance(error, UrError):
+        """An append failed: the event that it was to signal can serve again, or goes."""
+        if event is not None:
             begun, event.first = event.first, None
             if begun is not None:
                 begun.release()

@@ -29,7 +29,6 @@ from urasync_l0.event_source import (
     taken_from,
 )
 from urasync_l0.pool import QueueOrder
-from urasync_l0.result import UrError
 from urasync_l0.ze import event as ze_event
 from urasync_l0.ze.handles import ContextHandle, DeviceHandle, EventHandle
 
@@ -108,10 +107,9 @@ class PoolEvents(EventSource):
         if not (self._returned or self._parked or self._awaited):
             return
         # One thread at a time is enough; and asking may append a marker, which ends up here again.
-        if self._recycling.locked():
+        if not self._recycling.acquire(blocking=False):
             return
-        # Not tried with `acquire`: if a handler of signals raised out of that, it stayed locked.
-        with self._recycling:
+        try:
             if self._is_closed:
                 return
             self._park()
@@ -120,6 +118,8 @@ class PoolEvents(EventSource):
             self._reset_passed()
             if parked >= _PARKED_AT_MOST:
                 self._wait_for_oldest()
+        finally:
+            self._recycling.release()
 
     def _park(self) -> None:
         """Put what nobody holds any more into the lines, or past them if its signal is complete."""
@@ -138,9 +138,6 @@ class PoolEvents(EventSource):
     def _sort_parked(self) -> None:
         """Move parked events whose signal is complete to the awaited ones."""
         for order, line in list(self._parked.items()):
-            if not line:  # a handler of signals raised when its last event had just gone
-                del self._parked[order]
-                continue
             if not self._is_signalled(line[0]):
                 continue
             # One question for many: the queue has passed all signals before one that it has passed.
@@ -190,17 +187,13 @@ class PoolEvents(EventSource):
         ready = self.ready
         with self.loss:
             while events:
-                # Off the list before, for a handler of signals may raise out of what then follows.
-                event = events.pop()
-                try:
-                    if event.is_unseen:
-                        self._destroy(event)
-                    else:
-                        ze_event.host_reset(event.handle)
-                        ready.append(event)
-                except UrError:
-                    events.append(event)
-                    raise
+                event = events[-1]
+                if event.is_unseen:
+                    self._destroy(event)
+                else:
+                    ze_event.host_reset(event.handle)
+                    ready.append(event)
+                events.pop()
 
     def _wait_for_oldest(self) -> None:
         """Wait a moment for what holds up the oldest event."""

@@ -242,14 +242,9 @@ class EventSource(ABC):
         """Make a new native event."""
 
     def _destroy(self, event: NativeEvent) -> None:
-        # Forgotten before, for a handler of signals may raise out of the call that destroyed it.
-        self._all.discard(event)
         with self.loss:
-            try:
-                ze_event.destroy(event.handle)
-            except UrError:
-                self._all.add(event)
-                raise
+            ze_event.destroy(event.handle)
+            self._all.discard(event)
             self._destroyed(event.handle)
 
     def _destroyed(self, event: EventHandle) -> None:  # noqa: B027  events without pools need none
@@ -340,7 +335,7 @@ class SlotPools:
             pool, slot = self._take_slot()
         try:
             event = ze_event.create(pool.handle, slot)
-        except UrError:  # after what a handler of signals raises, there may be an event in the slot
+        except BaseException:
             with suppress(UrError):
                 self._give_slot_back(pool, slot)
             raise
@@ -375,18 +370,11 @@ class SlotPools:
         with self._lock:
             pool.free.append(slot)
             if len(pool.free) == SLOTS:
+                ze_event.destroy_pool(pool.handle)
                 self._pools.remove(pool)
-                self._destroy(pool)
-
-    def _destroy(self, pool: _SlotPool) -> None:
-        """Destroy a pool that was taken out; the driver may refuse, then it is there again."""
-        try:
-            ze_event.destroy_pool(pool.handle)
-        except UrError:
-            self._pools.append(pool)
-            raise
 
     def close(self) -> None:
         """Destroy pools that could not be destroyed with their last event."""
         while self._pools:
-            self._destroy(self._pools.pop())
+            ze_event.destroy_pool(self._pools[-1].handle)
+            self._pools.pop()

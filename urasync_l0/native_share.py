@@ -14,8 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from urasync_l0.result import UrError
-
 T = TypeVar("T")
 
 
@@ -74,12 +72,12 @@ class NativeShares(Generic[T]):
             return True
 
     def give_back(self, handle: int, destroy: Callable[[], object]) -> None:
-        """Hold it no longer; the last one destroys it, or holds it on if the driver refuses."""
+        """Hold it no longer; the last one destroys it, or holds it on if that fails."""
         held = self._held.get(handle)
         if held is None or not self.let_go(handle):
             return
         try:
             destroy()
-        except UrError:
+        except BaseException:
             self.own(handle, held.about)
             raise

@@ -96,9 +96,8 @@ class QueueContext(ABC):
             try:
                 return self._queue(native)
             except BaseException:
-                if not self._has_queue_over(native):
-                    with suppress(UrError):  # what failed first matters more
-                        native.give_back(self.native)
+                with suppress(UrError):  # what failed first matters more
+                    native.give_back(self.native)
                 raise
 
     def create_queue_with_native_handle(
@@ -147,13 +146,8 @@ class QueueContext(ABC):
                 self._require_immediate(native)
                 return self._queue(adopted)
             except BaseException:
-                if not self._has_queue_over(adopted):
-                    adopted.abandon()
+                adopted.abandon()
                 raise
-
-    def _has_queue_over(self, native: NativeList) -> bool:
-        """Whether a queue got as far as to own the list; it is then closed with the context."""
-        return any(each.native is native for each in list(self.native.lists.values()))
 
     def _require_immediate(self, native: CommandListHandle) -> None:
         if loader.has("zeCommandListIsImmediate") and not ze_list.is_immediate(native):

@@ -107,7 +107,7 @@ class UsmMemory:
         size = residency.leave(address, evict=False)
         try:
             self._free(address)
-        except UrError:
+        except BaseException:
             residency.stay(address, size)
             raise
 
@@ -186,7 +186,7 @@ class MappedMemory:
         try:
             with self._loss:
                 ze_virtual.unmap(self._context, address, size)
-        except UrError:
+        except BaseException:
             self._residency.stay(address, size)
             raise
 

@@ -25,7 +25,6 @@ from urasync_l0.result import (
     InvalidMemObjectError,
     InvalidQueueError,
     InvalidValueError,
-    UrError,
 )
 from urasync_l0.transfer import Advise, Fill
 from urasync_l0.usm_memory import HOST_INDEX
@@ -262,19 +261,20 @@ class UsmQueue(QueueFront):
             steps = pool.preparation(kind, block.address, nbytes, self.device)
         *first, last = steps or (None,)
         natives = waits.events
-        is_used = False
         try:
             if last is None:
                 return self.command_list.place(natives, signal=event)[0]
             if first:
                 self.command_list.transfer(first, natives, signal=False, keep=())
-                is_used = True
                 natives = ()
+        except BaseException:
+            core.give_back(block)
+            raise
+        try:
             return self.command_list.transfer((last,), natives, signal=event, keep=())
-        except BaseException as error:
-            if is_used or not isinstance(error, UrError):
-                # What the first steps do to the memory is still to come, or, where it was a handler
-                # of signals that raised, may be.
+        except BaseException:
+            if first:
+                # What the first steps do to the memory is still to come.
                 core.registry.claim(block.address)
                 core.free(block, self.order, self.order.sequence + 1)
             else:

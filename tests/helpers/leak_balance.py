@@ -14,15 +14,6 @@ _LEAK = re.compile(r"\\--->\s*(\w+) = \d+\s*---> LEAK = (-?\d+)")
 _UNCOUNTED = ("zeContextDestroy", "zeEventDestroy")
 
 
-LEFT_BY = "left by"
-"""What a line begins with that names what a test has left."""
-
-
-def left_by(text: str) -> list[str]:
-    """The lines that name what tests have left."""
-    return [line for line in text.splitlines() if line.startswith(LEFT_BY)]
-
-
 def count_balances(text: str) -> int:
     """How many processes have printed their table."""
     return len(_TABLE.findall(text))

@@ -15,11 +15,7 @@ Faults of the checkers of loader 1.32, which are worked around:
 - They keep their books without a lock.
 
 A test that meets one of the last three is skipped, with that reason: where it does so, or before
-it begins if it is known for it. Another run, without these two checkers, has it. That run also has
-what runs programs in processes of their own, where these two are always off.
-
-The leak checker only tells how many objects are left in the end; what they are, and the test after
-which each was first there, is said here.
+it begins if it is known for it. Another run, without these two checkers, has it.
 """
 
 import ctypes
@@ -28,16 +24,11 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import NoReturn
 
 import pytest
 
-from tests.helpers import strict_process
-from tests.helpers.leak_balance import LEFT_BY
 from urasync_l0 import Context
-from urasync_l0.open_contexts import EXIT_TIMEOUT_NS, open_contexts
-from urasync_l0.result import UrError
 from urasync_l0.software_driver.controls import Controls
 from urasync_l0.ze import command_list, virtual_memory
 from urasync_l0.ze.handles import CommandListHandle, handle_value
@@ -48,8 +39,6 @@ REPORT = "Warning:"
 FAILURES = "the checker takes calls that the driver was told to fail as made"
 THREADS = "the checker keeps its books without a lock, and the test starts threads"
 PHYSICAL = "the handle-lifetime checker takes physical memory's end for its context's"
-
-APART = "its programs run in processes of their own, without these two checkers"
 
 LEFT = (
     "it counts all memory of the process, and tests that were left half-way keep some for a while"
@@ -135,30 +124,6 @@ def _what_the_checkers_cannot_take(monkeypatch: pytest.MonkeyPatch) -> None:
     if LIFETIME or EVENTS:
         monkeypatch.setattr(Controls, "fail", _skip(FAILURES))
         monkeypatch.setattr(threading.Thread, "start", _skip(THREADS))
-        monkeypatch.setattr(strict_process, "_run", _skip(APART))
-
-
-_first_seen: dict[int, str] = {}
-"""The test after which an object was first there, by the object's serial number."""
-
-
-@pytest.fixture(autouse=True)
-def _first_sight(request: pytest.FixtureRequest) -> Iterator[None]:
-    yield
-    for each in Controls().live_table():
-        _first_seen.setdefault(each.serial, request.node.nodeid)
-
-
-def pytest_sessionfinish() -> None:
-    """Close what the process still has, and say what is left all the same."""
-    if not _first_seen:
-        return  # of the process that only hands out the tests
-    for native in open_contexts():
-        with suppress(UrError):
-            native.close(EXIT_TIMEOUT_NS)
-    for each in Controls().live_table():
-        test = _first_seen.get(each.serial, "no test")
-        os.write(2, f"\n{LEFT_BY} {test}: {each}\n".encode())
 
 
 @pytest.fixture(autouse=True)

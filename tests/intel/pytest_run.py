@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.helpers.leak_balance import count_balances, left_by, take_balance
+from tests.helpers.leak_balance import count_balances, take_balance
 
 SECONDS = 900
 """How long a run may take."""
@@ -31,8 +31,7 @@ _SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] \S+?(?::\d+)?: (.*)$", re.MULTILINE)
 
 @dataclass
 class Outcome:
-    """How a part ended: numbers of tests, those that did not pass by reason, and what else was
-    found to be wrong."""
+    """How a part ended: numbers of tests, those that did not pass by reason."""
 
     name: str
     passed: int = 0
@@ -40,7 +39,6 @@ class Outcome:
     skipped: Counter[str] = field(default_factory=Counter)
     unfinished: Counter[str] = field(default_factory=Counter)
     text: str = ""
-    complaints: list[str] = field(default_factory=list)
 
     def report(self) -> str:
         """A few lines; with everything that was printed if something failed."""
@@ -50,8 +48,7 @@ class Outcome:
         ]
         lines += [f"    {count} so far: {why}" for why, count in self.unfinished.most_common()]
         lines += [f"    {count} not run: {why}" for why, count in self.skipped.most_common()]
-        said = [self.text, *self.complaints] if self.failed else []
-        return "\n".join([*said, *lines])
+        return "\n".join([*([self.text] if self.failed else []), *lines])
 
     def failures(self) -> list[str]:
         """What failed, so short that it can stand at the end of a log: for each test of pytest its
@@ -63,7 +60,6 @@ class Outcome:
         for test in _FAILED.findall(self.text):
             name = test.partition("::")[2].replace("::", ".")
             lines += [f"    {test}", *(f"        {each}" for each in said.get(name, ()))]
-        lines += [f"    {each}" for each in self.complaints]
         if len(lines) == 1:
             lines += [f"    {each}" for each in self.text.splitlines()[-LAST:]]
         return lines
@@ -120,21 +116,18 @@ def run_pytest(
     counts = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", last)}
     outcome.passed = counts.get("passed", 0)
     outcome.failed = sum(counts.get(word, 0) for word in ("failed", "error", "errors"))
-    complaints = outcome.complaints
+    _, leaks = take_balance(text)
     if counts.get("xfailed", 0) != outcome.unfinished.total():
-        complaints.append(f"{counts.get('xfailed')} tests xfailed, but not all with a reason")
-    if balanced:
-        _, leaks = take_balance(text)
-        complaints += [f"the leak checker: {each}" for each in leaks]
-        if (tables := count_balances(text)) < workers:
-            complaints.append(
-                f"the leak checker spoke in {tables} processes only, of {workers} at least"
-            )
-    outcome.failed += len(complaints)
+        outcome.failed += 1
+        text += f"\n{counts.get('xfailed')} tests xfailed, but not all with a reason"
+    if balanced and leaks:
+        outcome.failed += len(leaks)
+        text += "\nthe leak checker: " + ", ".join(leaks)
+    if balanced and (tables := count_balances(text)) < workers:
+        outcome.failed += 1
+        text += f"\nthe leak checker spoke in {tables} processes only, of {workers} at least"
     if (status and not outcome.failed) or not outcome.passed:
         outcome.failed += 1
-        complaints.append(f"pytest ended with status {status}")
-    if outcome.failed:
-        complaints += left_by(text)
+        text += f"\npytest ended with status {status}"
     outcome.text = "\n".join(text.splitlines()[-200:])
     return outcome
