@@ -4,7 +4,6 @@
 
 #include "structure.h"
 
-#include <stdlib.h>
 #include <structmember.h>
 
 enum { MARK_EVERY = 64, MARK_SHARE = 160, MARK_BYTES = 32 << 10 };
@@ -278,7 +277,7 @@ static void drop_link(const block *gone) {
     link_previous(gone->next, gone->previous);
 }
 
-static int set_idle(heap_blocks *heap, block *freed) {
+int heap_set_idle(heap_blocks *heap, block *freed) {
     heap->idle_bytes += (int64_t)freed->size;
     freed->state = IDLE;
     freed->requested = 0;
@@ -307,7 +306,7 @@ static int set_idle(heap_blocks *heap, block *freed) {
 }
 
 // Take a pending block out of every list of such; it stays linked, without state.
-static int remove_pending(heap_blocks *heap, block *part) {
+int heap_remove_pending(heap_blocks *heap, block *part) {
     PyObject *views = part->views;
     if (views == NULL) {
         PyErr_Format(PyExc_AssertionError, "%R is not pending", part);
@@ -325,121 +324,7 @@ static int remove_pending(heap_blocks *heap, block *part) {
     return 0;
 }
 
-// -- order and completion ---------------------------------------------------------------------
-
-// Let a pending block be no part any more of one view's runs.
-static int leave_for_good(run_index *view, block *part) {
-    if (view_leave(view, part) < 0) {
-        return -1;
-    }
-    Py_ssize_t count = view_count(part->views);
-    PyObject *left = count > 1 ? PyTuple_New(count - 1) : NULL;
-    if (count > 1 && left == NULL) {
-        return -1;
-    }
-    for (Py_ssize_t i = 0, to = 0; i < count; i++) {
-        PyObject *each = PyTuple_GET_ITEM(part->views, i);
-        if (each != (PyObject *)view) {
-            PyTuple_SET_ITEM(left, to++, Py_NewRef(each));
-        }
-    }
-    PyObject *old = part->views;
-    part->views = left;
-    Py_XDECREF(old);
-    return 0;
-}
-
-static int drop_view(heap_blocks *heap, run_index *view) {
-    PyObject *each, *part, *unused;
-    Py_ssize_t position = 0;
-    while (PyDict_Next(heap->views, &position, NULL, &each)) {
-        Py_ssize_t place = 0;
-        while (PyDict_Next(((run_index *)each)->pending, &place, &part, &unused)) {
-            if (is_among(((block *)part)->views, view) && leave_for_good(view, (block *)part) < 0) {
-                return -1;
-            }
-        }
-    }
-    return PyDict_DelItem(heap->views, view->order);
-}
-
-static int by_address(const void *one, const void *other) {
-    uint64_t a = (*(block *const *)one)->address, b = (*(block *const *)other)->address;
-    return a < b ? -1 : a > b;
-}
-
-// Blocks whose references are held.
-struct row {
-    block **blocks;
-    size_t count;
-    size_t capacity;
-};
-
-static int row_add(struct row *row, block *part) {
-    if (row->count == row->capacity) {
-        size_t capacity = row->capacity ? 2 * row->capacity : 64;
-        block **blocks = PyMem_Realloc(row->blocks, capacity * sizeof(block *));
-        if (blocks == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        row->blocks = blocks;
-        row->capacity = capacity;
-    }
-    row->blocks[row->count++] = (block *)Py_NewRef((PyObject *)part);
-    return 0;
-}
-
-static void row_free(struct row *row) {
-    for (size_t i = 0; i < row->count; i++) {
-        Py_DECREF((PyObject *)row->blocks[i]);
-    }
-    PyMem_Free(row->blocks);
-}
-
-static int collect_complete(heap_blocks *heap, struct row *complete, PyObject *finished) {
-    PyObject *order, *each, *part, *unused;
-    Py_ssize_t position = 0;
-    while (PyDict_Next(heap->views, &position, &order, &each)) {
-        run_index *view = (run_index *)each;
-        uint64_t completed;
-        if (order_completed(order, &completed) < 0) {
-            return -1;
-        }
-        Py_ssize_t place = 0;
-        while (PyDict_Next(view->pending, &place, &part, &unused) &&
-               ((block *)part)->stamp <= completed) {
-            if (row_add(complete, (block *)part) < 0) {
-                return -1;
-            }
-        }
-        // A completed mark from here on is that of a closed queue: order.EVERYTHING.
-        if (completed >= UINT64_C(1) << 63 && PyList_Append(finished, each) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int note_completion(heap_blocks *heap) {
-    struct row complete = {0};
-    PyObject *finished = PyList_New(0);
-    int status = finished == NULL ? -1 : collect_complete(heap, &complete, finished);
-    // In address order a block is at the front of its run, so that leaving it is one step.
-    if (complete.count > 1) {
-        qsort(complete.blocks, complete.count, sizeof(block *), by_address);
-    }
-    for (size_t i = 0; status == 0 && i < complete.count; i++) {
-        block *part = complete.blocks[i];
-        status = remove_pending(heap, part) < 0 || set_idle(heap, part) < 0 ? -1 : 0;
-    }
-    for (Py_ssize_t i = 0; status == 0 && i < PyList_GET_SIZE(finished); i++) {
-        status = drop_view(heap, (run_index *)PyList_GET_ITEM(finished, i));
-    }
-    row_free(&complete);
-    Py_XDECREF(finished);
-    return status;
-}
+// -- order ------------------------------------------------------------------------------------
 
 // Make what another queue freed after `seen`, up to `number`, safe for a view's queue.
 static int absorb_view(run_index *view, const run_index *freed, uint64_t seen, uint64_t number,
@@ -693,11 +578,11 @@ static PyObject *on_block(const char *name, int (*what)(heap_blocks *, block *),
 }
 
 static PyObject *method_set_idle(PyObject *self, PyObject *argument) {
-    return on_block("set_idle", set_idle, self, argument);
+    return on_block("set_idle", heap_set_idle, self, argument);
 }
 
 static PyObject *method_remove_pending(PyObject *self, PyObject *argument) {
-    return on_block("_remove_pending", remove_pending, self, argument);
+    return on_block("_remove_pending", heap_remove_pending, self, argument);
 }
 
 static PyObject *method_offer(PyObject *self, PyObject *argument) {
@@ -740,7 +625,7 @@ static PyObject *method_forget(PyObject *self, PyObject *const *given, Py_ssize_
         }
         block *part = (block *)each;
         if (part->state == PENDING && is_among(part->views, view) &&
-            leave_for_good(view, part) < 0) {
+            view_leave_for_good(view, part) < 0) {
             return NULL;
         }
     }
@@ -749,7 +634,7 @@ static PyObject *method_forget(PyObject *self, PyObject *const *given, Py_ssize_
 
 static PyObject *method_note_completion(PyObject *self, PyObject *unused) {
     (void)unused;
-    return none_or_error(note_completion((heap_blocks *)self));
+    return none_or_error(heap_note_completion((heap_blocks *)self));
 }
 
 static PyObject *method_is_crowding(PyObject *self, PyObject *argument) {

@@ -138,6 +138,28 @@ int view_leave(run_index *view, block *part) {
                : 0;
 }
 
+// Let a pending block be no part any more of one view's runs.
+int view_leave_for_good(run_index *view, block *part) {
+    if (view_leave(view, part) < 0) {
+        return -1;
+    }
+    Py_ssize_t count = view_count(part->views);
+    PyObject *left = count > 1 ? PyTuple_New(count - 1) : NULL;
+    if (count > 1 && left == NULL) {
+        return -1;
+    }
+    for (Py_ssize_t i = 0, to = 0; i < count; i++) {
+        PyObject *each = PyTuple_GET_ITEM(part->views, i);
+        if (each != (PyObject *)view) {
+            PyTuple_SET_ITEM(left, to++, Py_NewRef(each));
+        }
+    }
+    PyObject *old = part->views;
+    part->views = left;
+    Py_XDECREF(old);
+    return 0;
+}
+
 // -- the Python class -------------------------------------------------------------------------
 
 static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *named) {

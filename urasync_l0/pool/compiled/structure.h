@@ -138,6 +138,8 @@ int view_add(run_index *view, block *part);
 int view_remove(run_index *view, block *part);
 int view_enter(run_index *view, block *part);
 int view_leave(run_index *view, block *part);
+// Let a pending block be no part any more of one view's runs.
+int view_leave_for_good(run_index *view, block *part);
 
 static inline bool is_among(PyObject *views, const run_index *view) {
     if (views != NULL) {
@@ -200,6 +202,11 @@ PyObject *heap_hand_out(heap_blocks *heap, PyObject *order, PyObject *clock, uin
                         tally *numbers);
 int heap_take_back(heap_blocks *heap, block *freed, PyObject *order, uint64_t stamp,
                    tally *numbers);
+int heap_set_idle(heap_blocks *heap, block *freed);
+// Take a pending block out of every list of such; it stays linked, without state.
+int heap_remove_pending(heap_blocks *heap, block *part);
+// Make pending blocks whose queue has passed their stamp idle.
+int heap_note_completion(heap_blocks *heap);
 // Whether a queue with pending frees should get a marker.
 bool heap_is_crowded_by(const heap_blocks *heap, const run_index *view);
 
