@@ -281,24 +281,67 @@ class HeapBlocks:
                 block.views = tuple(other for other in block.views if other is not view)
 
     def note_completion(self) -> None:
-        """Make pending blocks whose queue has passed their stamp idle."""
+        """Make pending blocks whose queue has passed their stamp idle, those side by side as one.
+
+        Until then, a pending block without an order is a complete one.
+        """
         complete: list[Block] = []
         finished: list[QueueOrder] = []
         for order, view in self.views.items():
             completed = order.completed
+            passed = []
             for block in view.pending:
                 if block.stamp > completed:
                     break
-                complete.append(block)
+                passed.append(block)
+            for block in passed:
+                del view.pending[block]
+                block.order = None
+            complete += passed
             if not order.is_open:
                 finished.append(order)
-        # In address order a block is at the front of its run, so that leaving it is one step.
-        complete.sort(key=_address)
-        for block in complete:
-            self._remove_pending(block)
-            self.set_idle(block)
+        # In address order a stretch is at the front of its runs, so that leaving them is one step.
+        cut: dict[RunIndex, int] = {}
+        for block in sorted(filter(_starts_stretch, complete), key=_address):
+            self._complete_stretch(block, cut)
         for order in finished:
             self._drop_view(self.views[order])
+
+    def _complete_stretch(self, first: Block, cut: dict[RunIndex, int]) -> None:
+        """Make all complete and idle blocks around the first complete one of them one idle block.
+
+        ``cut`` says up to where runs have been looked through: one has many of these blocks.
+        """
+        stretch = [first.previous, first] if first.previous.state is _IDLE else [first]
+        kept = first
+        while True:
+            after = stretch[-1].next
+            if _is_complete(after):
+                kept = after
+            elif after.state is not _IDLE:
+                break
+            stretch.append(after)
+        before, address = stretch[0].previous, stretch[0].address
+        size = sum(block.size for block in stretch)
+        for block in stretch:
+            idle = block.state is _IDLE
+            for view in (*block.previous.views, *block.next.views) if idle else block.views:
+                if cut.get(view, 0) <= block.address:
+                    cut[view] = view.cut(block, address, address + size, after)
+        for block in stretch:
+            if block.state is _IDLE:
+                self.idle.remove(block.size, block.address)
+            else:
+                block.views = ()
+                block.state = _IDLE
+                self.pending_bytes -= block.size
+                self.idle_bytes += block.size
+            block.previous, block.next = before, after  # what is gone keeps no other that is
+        kept.address = address
+        kept.size = size
+        kept.requested = 0
+        before.next = after.previous = kept
+        self._offer(kept)
 
     def _remove_pending(self, block: Block) -> None:
         """Take a pending block out of every list of such; it stays linked, without state."""
@@ -362,3 +405,14 @@ class HeapBlocks:
 
 def _address(block: Block) -> int:
     return block.address
+
+
+def _is_complete(block: Block) -> bool:
+    """Tell whether `HeapBlocks.note_completion` is about to make a block idle."""
+    return block.state is _PENDING and block.order is None
+
+
+def _starts_stretch(block: Block) -> bool:
+    """Tell whether no complete block comes before, but for an idle one between."""
+    before = block.previous
+    return not _is_complete(before.previous if before.state is _IDLE else before)

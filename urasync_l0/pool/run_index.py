@@ -94,6 +94,13 @@ class RunIndex:
 
     def remove(self, block: Block) -> None:
         """Take a block out of its run; what was on either side stays."""
+        self.cut(block, block.address, block.end, block.next)
+
+    def cut(self, block: Block, low: int, high: int, after: Block) -> int:
+        """Take what lies between two addresses out of a block's run, and return where that ends.
+
+        ``after`` is the block at ``high``; what was on either side stays.
+        """
         starts = self._starts
         first = block
         while first.address not in starts:
@@ -103,16 +110,15 @@ class RunIndex:
         end = starts.pop(start)
         del self._ends[end]
         self.sizes.remove(end - start, start)
-        address = block.address
-        if start < address:
-            starts[start] = address
-            self._ends[address] = start
-            self.sizes.add(address - start, start, first)
-        address += block.size
-        if address < end:
-            starts[address] = end
-            self._ends[end] = address
-            self.sizes.add(end - address, address, block.next)
+        if start < low:
+            starts[start] = low
+            self._ends[low] = start
+            self.sizes.add(low - start, start, first)
+        if high < end:
+            starts[high] = end
+            self._ends[end] = high
+            self.sizes.add(end - high, high, after)
+        return min(high, end)
 
     def runs(self) -> list[tuple[int, int]]:
         """Return every run as (address, size in bytes), lowest first. For tests and snapshots."""

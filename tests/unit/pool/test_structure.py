@@ -13,13 +13,24 @@ import random
 import subprocess
 import sys
 import sysconfig
+from collections import Counter
+from collections.abc import Callable
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.helpers.pool_builds import PLAIN, compiled, pool_type
-from tests.helpers.pool_fakes import DEVICE, MIB, SHARED, FakeEvent, FakeQueue, Program
+from tests.helpers.pool_fakes import (
+    DEVICE,
+    INFINITE,
+    MIB,
+    SHARED,
+    FakeEvent,
+    FakeQueue,
+    Program,
+)
 from urasync_l0.pool import HeapKey, QueueOrder, ReusePolicy, structure
 from urasync_l0.pool import block as plain_block
 from urasync_l0.pool import heap_blocks as plain_heap
@@ -102,6 +113,14 @@ class Side:
 
     def finish(self, queue: int) -> None:
         self.program.finish(self.queues[queue])
+
+    def complete(self, event: int) -> None:
+        """Wait for an event, and let the pools know what is complete by that."""
+        self.events[event].wait(INFINITE)
+        self.program.registry.completed(self.events[event].mark)
+        for pool in self.pools:
+            with pool.lock:
+                pool.note_completion()
 
     def close(self, queue: int) -> None:
         self.program.close(self.queues[queue])
@@ -221,6 +240,163 @@ def test_both_do_the_same_at_every_step(seed: int) -> None:
                     pool.check()
     assert sum(pool.statistics().allocations for pool in sides[1].pools) > 100
     assert sides[0].at_once == sides[1].at_once > 10
+
+
+class Stretches:
+    """Counts what is special about the stretches of blocks that become idle together."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.met: Counter[str] = Counter()
+        original = plain_heap.HeapBlocks._complete_stretch
+
+        def look_first(heap: Heap, first: Block, cut: dict[Any, int]) -> None:
+            self._look(first)
+            original(heap, first, cut)
+
+        monkeypatch.setattr(plain_heap.HeapBlocks, "_complete_stretch", look_first)
+
+    def _look(self, first: Block) -> None:
+        stretch = [first]
+        is_complete = plain_heap._is_complete
+        while is_complete(stretch[-1].next) or stretch[-1].next.state is BlockState.IDLE:
+            stretch.append(stretch[-1].next)
+        before, last, after = first.previous, stretch[-1], stretch[-1].next
+        views = [set(each.views) for each in stretch if each.state is BlockState.PENDING]
+        shared = set.intersection(*views)
+        self.met += Counter(
+            {
+                "long": len(views) > 20,
+                "alone": len(stretch) == 1,
+                "of several queues": len({each.views[0] for each in stretch if each.views}) > 1,
+                "seen by several queues": len(set.union(*views)) > 1,
+                "seen in parts": len(views) > 1 and shared != set.union(*views),
+                "idle before": before.state is BlockState.IDLE,
+                "idle between": any(each.state is BlockState.IDLE for each in stretch[1:-1]),
+                "idle after": last.state is BlockState.IDLE,
+                "only the idle block before is in a run": before.state is BlockState.IDLE
+                and not views[0].issuperset(before.previous.views),
+                "only the idle block after is in a run": last.state is BlockState.IDLE
+                and not views[-1].issuperset(after.views),
+                "cut off the front": bool(shared.intersection(after.views)),
+                "cut off the back": bool(shared.intersection(before.views)),
+                "cut out of the middle": bool(shared.intersection(before.views, after.views)),
+            }
+        )
+
+
+@pytest.mark.slow
+def test_both_complete_stretches_of_blocks_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many small blocks, freed side by side, become idle together: whichever queues freed them,
+    whichever see them as free, and whatever lies between."""
+    stretches = Stretches(monkeypatch)
+    for seed in range(12):
+        run_stretches(random.Random(seed))
+    assert len(stretches.met) == 13
+    assert min(stretches.met.values()) > 30, stretches.met
+
+
+def run_stretches(chance: random.Random) -> None:
+    """Allocate a row of blocks, free it in some order and on some queues, and complete a part."""
+    settings = Settings(chance)
+    settings.maximum_pooled = None
+    sides = [Side(PLAIN, settings), Side(compiled(), settings)]
+    queues, events, numbers = 3, 0, count()
+    live: list[int] = []
+
+    def step(name: str, *arguments: int) -> None:
+        assert sides[0].step(name, *arguments) == sides[1].step(name, *arguments), arguments
+
+    def compare() -> None:
+        assert sides[0].picture() == sides[1].picture()
+        for side in sides:
+            side.pools[0].check()
+
+    for _ in range(queues):
+        step("create")
+    for _ in range(8):
+        usual = chance.randrange(queues)
+        share = chance.choice([0, 0.1, 1])  # of the others
+        for number in islice(numbers, 60):
+            step("allocate", number, 0, usual, 256 * chance.randint(1, 4), -1, 0)
+            live.append(number)
+        chance.choice(ORDERS)(chance, live)
+        kept = len(live) * chance.choice([0, 0, 1]) // 10
+        while len(live) > kept:
+            queue = chance.randrange(queues) if chance.random() < share else usual
+            step("free", live.pop(), queue)
+            if chance.random() < 0.1:
+                step("record", queue)
+                events += 1
+            if events and chance.random() < 0.05:
+                newest = events - 1 - chance.randrange(min(events, 5))
+                live.insert(0, next(numbers))
+                step("allocate", live[0], 0, chance.randrange(queues), 256, newest, 0)
+        compare()
+        for _ in range(3):
+            action = chance.random()
+            if action < 0.5 and events:
+                step("complete", events - 1 - chance.randrange(min(events, 5)))
+            elif action < 0.9:
+                step("finish", chance.randrange(queues))
+            else:
+                step("close", chance.randrange(queues))
+            compare()
+
+
+def alternate(_: random.Random, row: list[int]) -> None:
+    """Every second first, so that neighbours meet late."""
+    row[:] = row[::2] + row[1::2]
+
+
+ORDERS: list[Callable[[random.Random, list[int]], None]] = [
+    random.Random.shuffle,
+    alternate,
+    lambda _, row: row.sort(),
+]
+
+
+@pytest.mark.parametrize("base", ["python", "compiled"])
+def test_blocks_that_became_one_are_gone_at_once(base: str) -> None:
+    """LIFE: nothing that is left of them waits for the collector, and idle ones between neither."""
+    module: Any = PLAIN if base == "python" else compiled()
+    kind = plain_block.Block if base == "python" else module.Block
+    side = Side(module, Settings(random.Random(1)))
+    for _ in range(2):
+        side.create()
+    gc.collect()
+    gc.disable()
+    try:
+        before = sum(type(each) is kind for each in gc.get_objects())
+        for number in range(200):
+            side.allocate(number, 0, 0, 256, -1, 0)
+        held = side.blocks[100]
+        for number in range(200):
+            side.free(number, number % 2)
+        for queue in range(2):
+            side.finish(queue)
+        # One idle block, the edges, and what is held.
+        assert sum(type(each) is kind for each in gc.get_objects()) <= before + 4
+        assert held.state is BlockState.IDLE
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("base", ["python", "compiled"])
+def test_blocks_of_segments_that_touch_stay_apart(base: str) -> None:
+    """Driver allocations may lie side by side: what is complete in them is idle in each."""
+    settings = Settings(random.Random(1))
+    settings.virtual = False
+    side = Side(PLAIN if base == "python" else compiled(), settings)
+    side.create()
+    for number in range(3):
+        side.allocate(number, 0, 0, 2 * MIB, -1, 0)
+    assert side.blocks[1].address == side.blocks[0].end
+    assert side.blocks[1].previous.state is BlockState.EDGE
+    for number in range(3):
+        side.free(number, 0)
+    side.finish(0)
+    side.pools[0].check()
+    assert side.pools[0].statistics().idle == 6 * MIB
 
 
 @pytest.mark.parametrize("base", ["python", "compiled"])

@@ -28,7 +28,7 @@ static int beside(const block *idle, block *part, int (*what)(run_index *, block
     return 0;
 }
 
-static int offer(heap_blocks *heap, block *idle) {
+int heap_offer(heap_blocks *heap, block *idle) {
     uint64_t end = idle->address + idle->size;
     if (index_insert(heap->idle, idle->address, end, idle) == NULL) {
         return -1;
@@ -36,14 +36,18 @@ static int offer(heap_blocks *heap, block *idle) {
     return beside(idle, idle, view_add);
 }
 
-static int withdraw(heap_blocks *heap, block *idle) {
+int heap_withdraw(heap_blocks *heap, const block *idle) {
     struct run *run = index_at(heap->idle, idle->address);
     if (run == NULL) {
         PyErr_Format(PyExc_KeyError, "%R is not idle", idle);
         return -1;
     }
     Py_DECREF((PyObject *)index_erase(heap->idle, run));
-    return beside(idle, idle, view_remove);
+    return 0;
+}
+
+static int withdraw(heap_blocks *heap, block *idle) {
+    return heap_withdraw(heap, idle) < 0 ? -1 : beside(idle, idle, view_remove);
 }
 
 // -- handing out ------------------------------------------------------------------------------
@@ -101,7 +105,7 @@ static int take_piece(heap_blocks *heap, block *part, uint64_t taken, PyObject *
 static int return_rest(heap_blocks *heap, block *rest, enum state state, PyObject *views) {
     rest->state = state;
     if (state == IDLE) {
-        return offer(heap, rest);
+        return heap_offer(heap, rest);
     }
     for (Py_ssize_t i = 0; i < view_count(views); i++) {
         if (view_enter(view_at(views, i), rest) < 0) {
@@ -277,7 +281,7 @@ static void drop_link(const block *gone) {
     link_previous(gone->next, gone->previous);
 }
 
-int heap_set_idle(heap_blocks *heap, block *freed) {
+static int set_idle(heap_blocks *heap, block *freed) {
     heap->idle_bytes += (int64_t)freed->size;
     freed->state = IDLE;
     freed->requested = 0;
@@ -302,11 +306,11 @@ int heap_set_idle(heap_blocks *heap, block *freed) {
         drop_link(right);
         Py_DECREF((PyObject *)right);
     }
-    return offer(heap, freed);
+    return heap_offer(heap, freed);
 }
 
 // Take a pending block out of every list of such; it stays linked, without state.
-int heap_remove_pending(heap_blocks *heap, block *part) {
+static int remove_pending(heap_blocks *heap, block *part) {
     PyObject *views = part->views;
     if (views == NULL) {
         PyErr_Format(PyExc_AssertionError, "%R is not pending", part);
@@ -578,15 +582,15 @@ static PyObject *on_block(const char *name, int (*what)(heap_blocks *, block *),
 }
 
 static PyObject *method_set_idle(PyObject *self, PyObject *argument) {
-    return on_block("set_idle", heap_set_idle, self, argument);
+    return on_block("set_idle", set_idle, self, argument);
 }
 
 static PyObject *method_remove_pending(PyObject *self, PyObject *argument) {
-    return on_block("_remove_pending", heap_remove_pending, self, argument);
+    return on_block("_remove_pending", remove_pending, self, argument);
 }
 
 static PyObject *method_offer(PyObject *self, PyObject *argument) {
-    return on_block("_offer", offer, self, argument);
+    return on_block("_offer", heap_offer, self, argument);
 }
 
 static PyObject *method_withdraw(PyObject *self, PyObject *argument) {

@@ -51,43 +51,55 @@ int view_add(run_index *view, block *part) {
     return run == NULL ? -1 : table_put(&view->ends, end, run);
 }
 
-int view_remove(run_index *view, block *part) {
-    size_index *sizes = view->sizes;
-    block *first = part;
+// The run that a block is part of.
+static struct run *run_of(const run_index *view, const block *part) {
+    const block *first = part;
     struct run *run;
-    while ((run = index_at(sizes, first->address)) == NULL || first->state == EDGE) {
+    while ((run = index_at(view->sizes, first->address)) == NULL || first->state == EDGE) {
         if (first->state == EDGE) {
             PyErr_Format(PyExc_AssertionError, "%R is in no run of %R", part, view->order);
-            return -1;
+            return NULL;
         }
         first = first->previous;
     }
-    uint64_t address = part->address;
-    uint64_t after = address + part->size;
+    return run;
+}
+
+int view_cut(run_index *view, const block *part, uint64_t low, uint64_t high, block *after) {
+    size_index *sizes = view->sizes;
+    struct run *run = run_of(view, part);
+    if (run == NULL) {
+        return -1;
+    }
     uint64_t end = run->end;
+    view->cut = high < end ? high : end;
     index_withdraw(sizes, run);
-    if (run->start < address) {
-        run->end = address;
-        if (index_enter(sizes, run) < 0 || table_put(&view->ends, address, run) < 0) {
+    if (run->start < low) {
+        run->end = low;
+        if (index_enter(sizes, run) < 0 || table_put(&view->ends, low, run) < 0) {
             return -1;
         }
-        if (after == end) {
+        if (high >= end) {
             table_pop(&view->ends, end);
             return 0;
         }
-        struct run *rest = index_insert(sizes, after, end, part->next);
+        struct run *rest = index_insert(sizes, high, end, after);
         return rest == NULL ? -1 : table_put(&view->ends, end, rest);
     }
     table_pop(&sizes->starts, run->start);
-    if (after < end) {
-        run->start = after;
-        replace((PyObject **)&run->first, (PyObject *)part->next);
-        return table_put(&sizes->starts, after, run) < 0 ? -1 : index_enter(sizes, run);
+    if (high < end) {
+        run->start = high;
+        replace((PyObject **)&run->first, (PyObject *)after);
+        return table_put(&sizes->starts, high, run) < 0 ? -1 : index_enter(sizes, run);
     }
     table_pop(&view->ends, end);
     Py_DECREF((PyObject *)run->first);
     PyMem_Free(run);
     return 0;
+}
+
+int view_remove(run_index *view, block *part) {
+    return view_cut(view, part, part->address, part->address + part->size, part->next);
 }
 
 // The idle blocks beside a block whose membership in the runs hangs on it alone.

@@ -131,11 +131,14 @@ typedef struct {
     uint64_t newest_stamp;
     uint64_t unmarked_frees;
     uint64_t unmarked_bytes;
+    uint64_t cut; // the end of what was cut out last
 } run_index;
 
 run_index *new_run_index(PyObject *order, bool lowest);
 int view_add(run_index *view, block *part);
 int view_remove(run_index *view, block *part);
+// Take what lies between two addresses, the higher that of `after`, out of a block's run.
+int view_cut(run_index *view, const block *part, uint64_t low, uint64_t high, block *after);
 int view_enter(run_index *view, block *part);
 int view_leave(run_index *view, block *part);
 // Let a pending block be no part any more of one view's runs.
@@ -202,9 +205,10 @@ PyObject *heap_hand_out(heap_blocks *heap, PyObject *order, PyObject *clock, uin
                         tally *numbers);
 int heap_take_back(heap_blocks *heap, block *freed, PyObject *order, uint64_t stamp,
                    tally *numbers);
-int heap_set_idle(heap_blocks *heap, block *freed);
-// Take a pending block out of every list of such; it stays linked, without state.
-int heap_remove_pending(heap_blocks *heap, block *part);
+// Enter an idle block into the index and into the runs that it touches.
+int heap_offer(heap_blocks *heap, block *idle);
+// Take an idle block out of the index; it stays in its runs.
+int heap_withdraw(heap_blocks *heap, const block *idle);
 // Make pending blocks whose queue has passed their stamp idle.
 int heap_note_completion(heap_blocks *heap);
 // Whether a queue with pending frees should get a marker.
