@@ -8,7 +8,7 @@ whether a device's memory may be mapped page by page.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import Literal, cast, get_args
 
@@ -118,7 +118,7 @@ class UsmMemory:
 
 
 class MappedMemory:
-    """A device's memory, mapped page by page; sizes are bytes."""
+    """A device's memory, mapped in pieces of one or more pages; sizes are bytes."""
 
     def __init__(
         self, context: ContextHandle, device: Device, residency: Residency, loss: DeviceLoss
@@ -131,7 +131,7 @@ class MappedMemory:
 
     @property
     def page_size(self) -> int:
-        """The step in which memory is created and mapped."""
+        """What every piece is a multiple of."""
         return self._page_size
 
     def reserve(self, size: int) -> int:
@@ -144,11 +144,11 @@ class MappedMemory:
         with self._loss:
             ze_virtual.free(self._context, address, size)
 
-    def create(self, size: int, count: int, created: list[PhysicalPages]) -> None:
-        """Create pieces of ``size`` bytes of physical memory; each goes into ``created``."""
-        loggers.MEMORY.debug("Create %d times %d bytes of pages", count, size)
+    def create(self, sizes: Sequence[int], created: list[PhysicalPages]) -> None:
+        """Create physical memory, a piece of each size; each goes into ``created``."""
+        loggers.MEMORY.debug("Create %d bytes in %d pieces of pages", sum(sizes), len(sizes))
         with self._loss:
-            ze_virtual.create_physical(self._context, self._device, size, count, created)
+            ze_virtual.create_physical(self._context, self._device, sizes, created)
 
     def destroy(self, pages: PhysicalPages) -> None:
         """Give physical memory back."""
@@ -159,14 +159,14 @@ class MappedMemory:
     def map(
         self,
         address: int,
-        size: int,
-        pages: Iterable[PhysicalPages],
+        sizes: Sequence[int],
+        pages: Sequence[PhysicalPages],
         mapped: list[PhysicalPages],
     ) -> None:
-        """Map pieces of ``size`` bytes, one behind the other; each goes into ``mapped``."""
+        """Map pieces of these sizes, one behind the other; each goes into ``mapped``."""
         context, enter = self._context, self._residency.enter
         with self._loss:
-            for physical in pages:
+            for size, physical in zip(sizes, pages, strict=True):
                 try:
                     handle = cast(PhysicalMemHandle, physical)
                     ze_virtual.map_memory(context, address, size, handle)
@@ -265,9 +265,9 @@ def probe(
             address = memory.reserve(page)
             undo.callback(memory.release, address, page)
             created: list[PhysicalPages] = []
-            memory.create(page, 1, created)
+            memory.create([page], created)
             undo.callback(memory.destroy, created[0])
-            memory.map(address, page, created, [])
+            memory.map(address, [page], created, [])
             undo.callback(memory.unmap, address, page)
             kind = ze_memory.get_alloc_properties(context, address).type
     except DeviceLostError:

@@ -19,6 +19,7 @@ from urasync_l0 import (
     UsmType,
 )
 from urasync_l0.enums import NO_POOL_FLAGS
+from urasync_l0.pool import growth
 from urasync_l0.software_driver.controls import Controls
 
 SIZE = 3 * MIB
@@ -55,8 +56,16 @@ def allocate(scene: PoolScene, kind: UsmType, size: int = SIZE) -> None:
     )
 
 
-def test_growth_that_moves_pages(controls: Controls, make_context: Callable[..., Context]) -> None:
-    """ERR-1: whichever page cannot be created, unmapped or mapped, all are where they were."""
+@pytest.mark.parametrize("share", [64, 1], ids=["pages", "mappings"])
+def test_growth_that_moves_pages(
+    monkeypatch: pytest.MonkeyPatch,
+    controls: Controls,
+    make_context: Callable[..., Context],
+    share: int,
+) -> None:
+    """ERR-1: whichever page cannot be created, unmapped or mapped, all are where they were; and
+    so where several are mapped in one piece."""
+    monkeypatch.setattr(growth, "_MAPPING_SHARE", share)
 
     def make() -> PoolScene:
         scene = make_scene(make_context(expanding_segments="on"))

@@ -16,6 +16,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.helpers.pool_machine import PoolMachine, machine_settings
 from tests.helpers.real_world import RealEvent, RealQueue, RealWorld
 from urasync_l0 import Pool
+from urasync_l0.pool import growth
 from urasync_l0.usm_memory import ExpandingSegments
 from urasync_l0.ze.loader import DriverName
 
@@ -24,18 +25,26 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("programs", "steps"), [(40, 60), (4, 300)], ids=["short", "long"])
+@pytest.mark.parametrize(
+    ("programs", "steps", "share"), [(40, 60, 64), (4, 300, 1)], ids=["short", "long"]
+)
 @pytest.mark.parametrize("expanding", ["on", "off"])
 def test_nobody_sees_bytes_of_another(
+    monkeypatch: pytest.MonkeyPatch,
     driver: DriverName,
     controls: Controls,
     adapter: str,
     expanding: ExpandingSegments,
     programs: int,
     steps: int,
+    share: int,
     machine_search: int,
 ) -> None:
-    """ORD-7 and the whole of the order: two ways of growing, three kinds, held queues."""
+    """ORD-7 and the whole of the order: two ways of growing, three kinds, held queues.
+
+    Long programs on pages map several of them in one piece.
+    """
+    monkeypatch.setattr(growth, "_MAPPING_SHARE", share)
 
     class RealMachine(PoolMachine[RealQueue, RealEvent, Pool]):
         """Programs on contexts of the adapter."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from tests.helpers.oracle import Oracle
 from urasync_l0.enums import UsmType
@@ -155,8 +155,8 @@ class FakeDriver:
             end = address + size
             assert not any(address <= page < end for page in self.mapped), "pages are mapped there"
 
-    def create(self, size: int, count: int, created: list[object]) -> None:
-        for _ in range(count):
+    def create(self, sizes: Sequence[int], created: list[object]) -> None:
+        for size in sizes:
             self.calls.call("create")
             with self._lock:
                 self._check_room(size, "create")
@@ -170,8 +170,14 @@ class FakeDriver:
             assert all(pages is not mapped for _, mapped in self.mapped.values())
             del self.physical[pages]
 
-    def map(self, address: int, size: int, pages: Iterable[object], mapped: list[object]) -> None:
-        for piece in pages:
+    def map(
+        self,
+        address: int,
+        sizes: Sequence[int],
+        pages: Sequence[object],
+        mapped: list[object],
+    ) -> None:
+        for size, piece in zip(sizes, pages, strict=True):
             self.calls.call("map")
             with self._lock:
                 self._map(address, size, piece)

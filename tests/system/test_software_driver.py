@@ -219,7 +219,7 @@ def test_virtual_memory(bench: Bench, events: Callable[[], EventHandle]) -> None
     size = 2 * page
     address = virtual_memory.reserve(bench.context, 4 * page)
     created: list[PhysicalMemHandle] = []
-    virtual_memory.create_physical(bench.context, bench.device, size, 1, created)
+    virtual_memory.create_physical(bench.context, bench.device, [size], created)
     (physical,) = created
     target = memory.alloc_host(bench.context, size)
     done = events()

@@ -9,7 +9,7 @@ that raises has changed nothing, but for what it says it did before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Protocol
 
 PhysicalPages = object
@@ -31,11 +31,12 @@ class DriverMemory(Protocol):
 
 
 class VirtualMemory(Protocol):
-    """Device memory that is mapped page by page into a reserved address range. Sizes are bytes."""
+    """Device memory that is mapped into a reserved address range, in pieces of one or more pages.
+    Sizes are bytes."""
 
     @property
     def page_size(self) -> int:
-        """The step in which memory is created and mapped: a power of two."""
+        """What every piece is a multiple of: a power of two."""
 
     def reserve(self, size: int) -> int:
         """Reserve ``size`` bytes of addresses, aligned to the page size; no memory yet."""
@@ -43,8 +44,8 @@ class VirtualMemory(Protocol):
     def release(self, address: int, size: int) -> None:
         """Give a reserved range back; nothing is mapped in it any more."""
 
-    def create(self, size: int, count: int, created: list[PhysicalPages]) -> None:
-        """Create ``count`` pieces of ``size`` bytes of physical memory each.
+    def create(self, sizes: Sequence[int], created: list[PhysicalPages]) -> None:
+        """Create physical memory, a piece of each size.
 
         Each goes into ``created`` as soon as it is there, so those before a failure are known.
         """
@@ -55,14 +56,14 @@ class VirtualMemory(Protocol):
     def map(
         self,
         address: int,
-        size: int,
-        pages: Iterable[PhysicalPages],
+        sizes: Sequence[int],
+        pages: Sequence[PhysicalPages],
         mapped: list[PhysicalPages],
     ) -> None:
-        """Map pieces of ``size`` bytes, one behind the other, for reading and writing.
+        """Map pieces of these sizes, one behind the other, for reading and writing.
 
         Each goes into ``mapped`` as soon as it is there, so those before a failure are known.
         """
 
     def unmap(self, address: int, size: int) -> None:
-        """Unmap a range; no command may touch it any more."""
+        """Unmap what was mapped as one piece; no command may touch it any more."""

@@ -10,15 +10,15 @@ A growth has three parts, so that no driver call happens under the pool's lock:
   the plan had taken.
 
 A heap with virtual memory grows where that costs the fewest pages: behind the last region of its
-address range or in a gap, next to memory that is safe for the queue that asks. Idle whole pages
-from elsewhere in the heap move there first, and only what is missing is new. A heap without grows
-by one driver allocation.
+address range or in a gap, next to memory that is safe for the queue that asks. Idle mappings from
+elsewhere in the heap move there first, and only what is missing is new. Each mapping costs driver
+calls, so a large heap is given several pages in one; it moves and goes as a whole, so it is a small
+part of the heap. A heap without grows by one driver allocation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import ParamSpec, Protocol
 
 from urasync_l0.pool.block import GRANULE, Block
@@ -26,23 +26,14 @@ from urasync_l0.pool.driver_memory import PhysicalPages, VirtualMemory
 from urasync_l0.pool.heap import Heap
 from urasync_l0.pool.heap_source import HeapSource
 from urasync_l0.pool.order import QueueOrder
-from urasync_l0.pool.segment import Segment
+from urasync_l0.pool.segment import Mapping, Segment
 from urasync_l0.result import UrError
 
+_MOST_PAGES = 32
+"""How many pages make one mapping, at most: a power of two ..."""
 
-@dataclass(frozen=True)
-class Page:
-    """One mapped page, taken out of the heap by a plan."""
-
-    segment: Segment
-    address: int
-    size: int
-    physical: PhysicalPages
-
-    @property
-    def claim(self) -> tuple[int, int]:
-        """The addresses of the page."""
-        return self.address, self.address + self.size
+_MAPPING_SHARE = 64
+"""... and at most one of so many parts of what the heap holds."""
 
 
 class Growth(Protocol):
@@ -119,74 +110,78 @@ class PageGrowth:
     ) -> None:
         self._heap = heap
         self._virtual = virtual
-        self._step = source.step
         self._range_size = max(source.range_size, source.rounded(max(size, source.minimum)))
         self._mapped: list[PhysicalPages] = []
-        self._lost: list[Page] = []
+        self._lost: list[Mapping] = []
         self._stuck: list[PhysicalPages] = []
-        place = _cheapest_place(heap, order, size, self._step)
+        step = source.step
+        place = _cheapest_place(heap, order, size, step)
         if place is None:
             self._segment = None
             self._address = 0
-            self._count = source.rounded(size) // self._step
-            room = self._range_size // self._step
+            count = source.rounded(size) // step
+            room = self._range_size // step
             keep = (0, 0)
         else:
-            self._count, self._segment, self._address, room, keep = place
-        self._donors = take_pages(heap, self._step, self._count, keep)
-        self.moved_pages = len(self._donors)
-        if self.moved_pages < self._count:
-            fresh = min(-(-source.minimum // self._step), allowed // self._step)
-            self._count = max(self._count, min(self.moved_pages + fresh, room))
+            count, self._segment, self._address, room, keep = place
+        self._donors = take_mappings(heap, step, count * step, keep)
+        moved = sum(mapping.size for mapping in self._donors)
+        self.moved_pages = moved // step
+        if self.moved_pages < count:
+            fresh = min(-(-source.minimum // step), allowed // step)
+            count = max(count, min(self.moved_pages + fresh, room))
+        self._fresh = _pieces(count - self.moved_pages, step, heap.held_bytes)
+        self.fresh_calls = len(self._fresh)
+        self.fresh_bytes = count * step - moved
+        self._end = self._address + count * step
         if self._segment is not None:
-            self._segment.claims.add(self._claim)
-        self.fresh_calls = self._count - self.moved_pages
-        self.fresh_bytes = self.fresh_calls * self._step
+            self._segment.claims.add((self._address, self._end))
 
     _segment: Segment | None
 
     @property
-    def _claim(self) -> tuple[int, int]:
-        return self._address, self._address + self._count * self._step
+    def _places(self) -> Iterator[tuple[int, int]]:
+        """Yield the address and size of each mapping that the growth makes."""
+        address = self._address
+        for size in (*(mapping.size for mapping in self._donors), *self._fresh):
+            yield address, size
+            address += size
 
     def carry_out(self) -> None:
         """Reserve a range if there is none, create what is missing, and map it all in place."""
         virtual = self._virtual
-        step = self._step
         if self._segment is None:
             self._address = virtual.reserve(self._range_size)
         created: list[PhysicalPages] = []
         unmapped = 0
         try:
-            virtual.create(step, self.fresh_calls, created)
-            for page in self._donors:
-                virtual.unmap(page.address, step)
+            virtual.create(self._fresh, created)
+            address = self._address
+            for mapping in self._donors:
+                virtual.unmap(mapping.address, mapping.size)
                 unmapped += 1
-                self._map_next([page.physical])
-            self._map_next(created)
+                virtual.map(address, [mapping.size], [mapping.physical], self._mapped)
+                address += mapping.size
+            virtual.map(address, self._fresh, created, self._mapped)
         except BaseException:
             self._undo(unmapped, created)
             raise
 
-    def _map_next(self, pages: list[PhysicalPages]) -> None:
-        mapped = self._mapped
-        self._virtual.map(self._address + len(mapped) * self._step, self._step, pages, mapped)
-
     def _undo(self, unmapped: int, created: list[PhysicalPages]) -> None:
-        """Undo a part of `carry_out`. A page that cannot be mapped back is destroyed and lost.
+        """Undo a part of `carry_out`. What cannot be mapped back is destroyed and lost.
 
-        Pages that cannot be unmapped stay where they are, and the place stays claimed.
+        Mappings that cannot be unmapped stay where they are, and the place stays claimed.
         """
         virtual = self._virtual
-        for position, physical in enumerate(self._mapped):
-            if not attempt(virtual.unmap, self._address + position * self._step, self._step):
+        for (address, size), physical in zip(self._places, self._mapped, strict=False):
+            if not attempt(virtual.unmap, address, size):
                 self._stuck.append(physical)
-        for page in self._donors[:unmapped]:
-            if page.physical in self._stuck:
-                self._lost.append(page)
-            elif not map_back(virtual, page.address, self._step, page.physical):
-                attempt(virtual.destroy, page.physical)
-                self._lost.append(page)
+        for mapping in self._donors[:unmapped]:
+            if mapping.physical in self._stuck:
+                self._lost.append(mapping)
+            elif not map_back(virtual, mapping):
+                attempt(virtual.destroy, mapping.physical)
+                self._lost.append(mapping)
         for physical in created:
             if physical not in self._stuck:
                 attempt(virtual.destroy, physical)
@@ -194,25 +189,46 @@ class PageGrowth:
             attempt(virtual.release, self._address, self._range_size)
 
     def settle(self) -> None:
-        """Enter the pages, idle."""
+        """Enter the mappings, idle."""
         segment = self._segment
         if segment is None:
             segment = Segment(self._heap, self._address, self._range_size)
             self._heap.segments.append(segment)
         else:
-            segment.claims.remove(self._claim)
+            segment.claims.remove((self._address, self._end))
         drop_claims(self._donors)
-        for position, physical in enumerate(self._mapped):
-            segment.pages[self._address + position * self._step] = physical
-        self._heap.set_idle(segment.attach(self._address, self._count * self._step))
+        end = self._address
+        for (address, size), physical in zip(self._places, self._mapped, strict=True):
+            end = address + size
+            segment.mappings[end] = Mapping(segment, address, size, physical)
+        self._heap.set_idle(segment.attach(self._address, end - self._address))
 
     def abandon(self) -> int:
-        """Put the pages that were to move back where they were."""
+        """Put the mappings that were to move back where they were."""
         if self._segment is not None and not self._stuck:
-            self._segment.claims.remove(self._claim)
+            self._segment.claims.remove((self._address, self._end))
         drop_claims(self._lost)
-        return_pages(self._heap, [page for page in self._donors if page not in self._lost])
-        return len(self._lost) * self._step
+        return_mappings(self._heap, [each for each in self._donors if each not in self._lost])
+        return sum(mapping.size for mapping in self._lost)
+
+
+def _pieces(count: int, step: int, held: int) -> list[int]:
+    """Divide ``count`` pages of ``step`` bytes into mappings; return their sizes, largest first.
+
+    They are powers of two, so that a number of pages that is to move or to go later is easily met.
+    """
+    largest = _power_of_two_in(min(_MOST_PAGES, held // _MAPPING_SHARE // step) or 1)
+    sizes = [largest * step] * (count // largest)
+    rest = count % largest
+    while rest:
+        pages = _power_of_two_in(rest)
+        sizes.append(pages * step)
+        rest -= pages
+    return sizes
+
+
+def _power_of_two_in(number: int) -> int:
+    return 1 << (number.bit_length() - 1)
 
 
 def _cheapest_place(
@@ -237,44 +253,77 @@ def _cheapest_place(
     return best
 
 
-def take_pages(heap: Heap, step: int, count: int, keep: tuple[int, int] = (0, 0)) -> list[Page]:
-    """Take up to ``count`` idle pages out of the heap, highest first, none that touches ``keep``.
+def take_mappings(
+    heap: Heap, step: int, most: int, keep: tuple[int, int] = (0, 0), *, beyond: bool = False
+) -> list[Mapping]:
+    """Take idle mappings of up to ``most`` bytes out of the heap, none that touches ``keep``.
 
-    Their addresses stay claimed until `return_pages` or `drop_claims`.
+    The largest that fit are taken, and of equal ones the highest; with ``beyond`` also the smallest
+    that does not fit, while bytes are missing. Their addresses stay claimed until `return_mappings`
+    or `drop_claims`.
     """
-    taken: list[Page] = []
+    chosen: list[tuple[Block, Mapping]] = []
+    if most > 0:
+        larger: tuple[Block, Mapping] | None = None
+        for entry in sorted(_idle_mappings(heap, step, keep), key=_size, reverse=True):
+            size = entry[1].size
+            if size <= most:
+                most -= size
+                chosen.append(entry)
+            else:
+                larger = entry
+        if beyond and most > 0 and larger is not None:
+            chosen.append(larger)
+    # Highest first, what is left of a block is always its front.
+    chosen.sort(key=_place, reverse=True)
+    for block, mapping in chosen:
+        segment = mapping.segment
+        segment.detach(heap.withdraw_range(block, mapping.address, mapping.end))
+        del segment.mappings[mapping.end]
+        segment.claims.add(mapping.claim)
+    return [mapping for _, mapping in chosen]
+
+
+def _idle_mappings(
+    heap: Heap, step: int, keep: tuple[int, int] = (0, 0)
+) -> Iterator[tuple[Block, Mapping]]:
+    """Yield the mappings that are idle throughout, each with the block around it, highest first."""
     for block in heap.idle_blocks(step):
-        if len(taken) == count:
-            break
         if block.address < keep[1] and keep[0] < block.end:
             continue
         segment = segment_of(heap, block)
-        base = segment.address
-        end = base + (block.end - base) // step * step
-        first = base - (base - block.address) // step * step
-        start = max(first, end - (count - len(taken)) * step)
-        if start >= end:
-            continue
-        segment.detach(heap.withdraw_range(block, start, end))
-        for address in range(end - step, start - step, -step):
-            page = Page(segment, address, step, segment.pages.pop(address))
-            segment.claims.add(page.claim)
-            taken.append(page)
-    return taken
+        end = block.end - (block.end - segment.address) % step
+        while end - step >= block.address:
+            mapping = segment.mappings.get(end)
+            if mapping is None:
+                end -= step
+                continue
+            end = mapping.address
+            if end >= block.address:
+                yield block, mapping
 
 
-def return_pages(heap: Heap, pages: list[Page]) -> None:
-    """Put pages that were taken back where they were, idle."""
-    drop_claims(pages)
-    for page in pages:
-        page.segment.pages[page.address] = page.physical
-        heap.set_idle(page.segment.attach(page.address, page.size))
+def _size(entry: tuple[Block, Mapping]) -> int:
+    return entry[1].size
 
 
-def drop_claims(pages: list[Page]) -> None:
-    """Make the addresses of taken pages free for others: they are not mapped there any more."""
-    for page in pages:
-        page.segment.claims.remove(page.claim)
+def _place(entry: tuple[Block, Mapping]) -> int:
+    return entry[1].address
+
+
+def return_mappings(heap: Heap, mappings: list[Mapping]) -> None:
+    """Put mappings that were taken back where they were, idle."""
+    drop_claims(mappings)
+    for mapping in mappings:
+        segment = mapping.segment
+        segment.mappings[mapping.end] = mapping
+        heap.set_idle(segment.attach(mapping.address, mapping.size))
+
+
+def drop_claims(mappings: list[Mapping]) -> None:
+    """Make the addresses of taken mappings free for others: nothing is mapped there any more."""
+    for mapping in mappings:
+        mapping.segment.claims.remove(mapping.claim)
 
 
 def segment_of(heap: Heap, block: Block) -> Segment:
@@ -299,6 +348,6 @@ def attempt(
     return True
 
 
-def map_back(virtual: VirtualMemory, address: int, step: int, physical: PhysicalPages) -> bool:
-    """Map a page again where it was; tell whether it worked."""
-    return attempt(virtual.map, address, step, [physical], [])
+def map_back(virtual: VirtualMemory, mapping: Mapping) -> bool:
+    """Map pages again where they were; tell whether it worked."""
+    return attempt(virtual.map, mapping.address, [mapping.size], [mapping.physical], [])

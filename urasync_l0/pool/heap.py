@@ -27,6 +27,11 @@ _IDLE = BlockState.IDLE
 class Heap(HeapBlocks):
     """Blocks of one kind and device. Sizes are bytes; guarded by the pool's lock."""
 
+    @property
+    def held_bytes(self) -> int:
+        """All of its memory, whatever its state."""
+        return self.used_bytes + self.pending_bytes + self.idle_bytes
+
     def put_back(self, block: Block, undo: Undo) -> None:
         """Undo `take`: the pieces are what they were, with their stamps."""
         self.used_bytes -= block.size

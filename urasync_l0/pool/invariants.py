@@ -10,6 +10,7 @@ from urasync_l0.pool.block import Block, BlockState
 if TYPE_CHECKING:
     from urasync_l0.pool.heap import Heap
     from urasync_l0.pool.run_index import RunIndex
+    from urasync_l0.pool.segment import Segment
 
 
 def check_heap(heap: Heap) -> None:
@@ -26,6 +27,7 @@ def check_heap(heap: Heap) -> None:
                 address = block.end
                 blocks.append(block)
             assert address == region.end
+        _check_mappings(segment)
     for state, total in (
         (BlockState.IN_USE, heap.used_bytes),
         (BlockState.PENDING, heap.pending_bytes),
@@ -50,6 +52,20 @@ def check_heap(heap: Heap) -> None:
         stamps = [block.stamp for block in view.pending]
         assert stamps == sorted(stamps), f"pending blocks of {view.order} are out of order"
         assert view.runs() == _runs_by_hand(blocks, view), f"runs of {view.order}"
+
+
+def _check_mappings(segment: Segment) -> None:
+    """Mappings, if the segment has any, cover its regions, each of them inside one."""
+    if not segment.mappings:
+        return
+    for end, mapping in segment.mappings.items():
+        region = segment.region_of(mapping.address)
+        assert mapping.segment is segment
+        assert mapping.end == end
+        assert region is not None, f"{mapping} is of no region"
+        assert mapping.end <= region.end, f"{mapping} reaches beyond its region"
+    mapped = sum(mapping.size for mapping in segment.mappings.values())
+    assert mapped == sum(region.end - region.start for region in segment.regions)
 
 
 def _runs_by_hand(blocks: list[Block], view: RunIndex) -> list[tuple[int, int]]:

@@ -435,7 +435,7 @@ class Pool(PoolFront):
                 check_heap(heap)
             heaps = self.sources
             assert self.tally.used == sum(heap.used_bytes for heap in heaps)
-            held = sum(heap.used_bytes + heap.pending_bytes + heap.idle_bytes for heap in heaps)
+            held = sum(heap.held_bytes for heap in heaps)
             assert held + self.reserve.aside() == self.reserve.held
 
     def _heap_for(self, key: HeapKey, size: int, *, own: bool) -> Heap:

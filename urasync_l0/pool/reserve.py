@@ -11,18 +11,17 @@ from urasync_l0.calls_under_way import CallsUnderWay
 from urasync_l0.pool.block import GRANULE, Block, BlockState, Undo
 from urasync_l0.pool.driver_memory import VirtualMemory
 from urasync_l0.pool.growth import (
-    Page,
     drop_claims,
     map_back,
     plan_growth,
-    return_pages,
+    return_mappings,
     segment_of,
-    take_pages,
+    take_mappings,
 )
 from urasync_l0.pool.heap import Heap
 from urasync_l0.pool.heap_source import HeapSource
 from urasync_l0.pool.order import QueueOrder
-from urasync_l0.pool.segment import Segment
+from urasync_l0.pool.segment import Mapping, Segment
 from urasync_l0.pool.statistics import Counts
 from urasync_l0.pool.structure import PoolFront
 from urasync_l0.result import UrError, UrResult
@@ -148,7 +147,7 @@ class Reserve:
     def release(self, heaps: Iterable[HeapWithSource], keep: int, *, at_least: bool) -> int:
         """Give idle memory back while more than ``keep`` bytes are held; return how many went.
 
-        With ``at_least``, never go below ``keep``: a segment or page that would is left.
+        With ``at_least``, never go below ``keep``: a segment or mapping that would is left.
         A failure of the driver leaves what it concerns with the pool and is raised at the end.
         """
         gone = 0
@@ -156,23 +155,22 @@ class Reserve:
         for heap, source in heaps:
             with self._lock:
                 budget = self.held - keep
-                pages: list[Page] = []
+                mappings: list[Mapping] = []
                 segments: list[Segment] = []
                 if source.virtual is None:
                     segments = _take_segments(heap, budget, at_least=at_least)
-                elif budget > 0:
-                    count = budget // source.step if at_least else -(-budget // source.step)
-                    pages = take_pages(heap, source.step, count)
-                taken = len(pages) * source.step + sum(segment.size for segment in segments)
+                else:
+                    mappings = take_mappings(heap, source.step, budget, beyond=not at_least)
+                taken = _total(mappings) + _total(segments)
                 self.held -= taken
                 self.growing += taken  # what the driver does not take comes back, within the limit
                 self.under_way.begin()
-            failed, error = _give_back(source, pages, segments)
+            failed, error = _give_back(source, mappings, segments)
             failure = failure or error
             with self._lock:
-                kept = len(failed[0]) * source.step + sum(segment.size for segment in failed[1])
-                drop_claims([page for page in pages if page not in failed[0]])
-                return_pages(heap, failed[0])
+                kept = _total(failed[0]) + _total(failed[1])
+                drop_claims([mapping for mapping in mappings if mapping not in failed[0]])
+                return_mappings(heap, failed[0])
                 for segment in failed[1]:
                     heap.segments.append(segment)
                     heap.set_idle(segment.attach(segment.address, segment.size))
@@ -180,7 +178,7 @@ class Reserve:
                 self.held += kept
                 self.high = max(self.high, self.held)
                 self.under_way.end()
-                self._counts["driver_frees"] += len(pages) - len(failed[0])
+                self._counts["driver_frees"] += len(mappings) - len(failed[0])
                 self._counts["driver_frees"] += len(segments) - len(failed[1])
             gone += taken - kept
         if failure is not None:
@@ -254,7 +252,11 @@ class Reserve:
 
 
 def _held_by(source: HeapSource, segment: Segment) -> int:
-    return segment.size if source.virtual is None else len(segment.pages) * source.step
+    return segment.size if source.virtual is None else _total(segment.mappings.values())
+
+
+def _total(parts: Iterable[Mapping | Segment]) -> int:
+    return sum(part.size for part in parts)
 
 
 def _give_back_whole(source: HeapSource, segment: Segment) -> None:
@@ -263,16 +265,16 @@ def _give_back_whole(source: HeapSource, segment: Segment) -> None:
     if virtual is None:
         source.memory.free(segment.address)
         return
-    for address, physical in list(segment.pages.items()):
-        virtual.unmap(address, source.step)
+    for end, mapping in list(segment.mappings.items()):
+        virtual.unmap(mapping.address, mapping.size)
         try:
-            virtual.destroy(physical)
+            virtual.destroy(mapping.physical)
         except UrError:
             # Mapped again it is whole, and the next attempt can begin with it.
-            if not map_back(virtual, address, source.step, physical):
-                del segment.pages[address]
+            if not map_back(virtual, mapping):
+                del segment.mappings[end]
             raise
-        del segment.pages[address]
+        del segment.mappings[end]
     virtual.release(segment.address, segment.size)
 
 
@@ -315,30 +317,30 @@ def _size_and_place(block: Block) -> tuple[int, int]:
 
 
 def _give_back(
-    source: HeapSource, pages: list[Page], segments: list[Segment]
-) -> tuple[tuple[list[Page], list[Segment]], UrError | None]:
+    source: HeapSource, mappings: list[Mapping], segments: list[Segment]
+) -> tuple[tuple[list[Mapping], list[Segment]], UrError | None]:
     """Make the driver calls of a release; return what could not be given back, and why."""
-    failed_pages: list[Page] = []
+    failed_mappings: list[Mapping] = []
     failed_segments: list[Segment] = []
     failure: UrError | None = None
-    for page in pages:
+    for mapping in mappings:
         assert source.virtual is not None
         try:
-            source.virtual.unmap(page.address, source.step)
+            source.virtual.unmap(mapping.address, mapping.size)
         except UrError as error:
             failure = failure or error
-            failed_pages.append(page)
+            failed_mappings.append(mapping)
             continue
         try:
-            source.virtual.destroy(page.physical)
+            source.virtual.destroy(mapping.physical)
         except UrError as error:
             failure = failure or error
-            if map_back(source.virtual, page.address, source.step, page.physical):
-                failed_pages.append(page)
+            if map_back(source.virtual, mapping):
+                failed_mappings.append(mapping)
     for segment in segments:
         try:
             source.memory.free(segment.address)
         except UrError as error:
             failure = failure or error
             failed_segments.append(segment)
-    return (failed_pages, failed_segments), failure
+    return (failed_mappings, failed_segments), failure

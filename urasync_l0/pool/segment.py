@@ -3,8 +3,9 @@
 
 A fixed segment is one driver allocation and has one region for its whole life. An expanding segment
 is a reserved address range whose pages are mapped where they are needed: it has as many regions as
-there are mapped stretches, and a table of what is mapped on each page. Each region bounds its
-blocks with two edges, so that every block has a neighbour on both sides.
+there are mapped stretches, and a table of its mappings, each of which came with one driver call and
+goes as a whole. Each region bounds its blocks with two edges, so that every block has a neighbour
+on both sides.
 
 Plain bookkeeping, guarded by the pool's lock; the driver is called elsewhere.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from urasync_l0.pool.block import BlockState
@@ -52,21 +54,42 @@ class Region:
             block = block.next
 
 
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Physical pages that are mapped in one piece, at ``address`` for ``size`` bytes."""
+
+    segment: Segment
+    address: int
+    size: int
+    physical: PhysicalPages
+
+    @property
+    def end(self) -> int:
+        """Address after the last byte."""
+        return self.address + self.size
+
+    @property
+    def claim(self) -> tuple[int, int]:
+        """The addresses, as the segment's ``claims`` have them."""
+        return self.address, self.end
+
+
 class Segment:
     """A range of driver memory at ``address``, ``size`` bytes long, with its mapped regions.
 
-    ``pages`` holds what is mapped where in an expanding segment, and ``claims`` the stretches,
-    as (start, end), where the driver is just being called. The user's own memory is not ``owned``.
+    ``mappings`` holds those of an expanding segment, by where they end, and ``claims`` the
+    stretches, as (start, end), where the driver is just being called. The user's own memory is not
+    ``owned``.
     """
 
-    __slots__ = ("address", "claims", "heap", "owned", "pages", "regions", "size")
+    __slots__ = ("address", "claims", "heap", "mappings", "owned", "regions", "size")
 
     def __init__(self, heap: Heap, address: int, size: int) -> None:
         self.heap = heap
         self.address = address
         self.size = size
         self.regions: list[Region] = []
-        self.pages: dict[int, PhysicalPages] = {}
+        self.mappings: dict[int, Mapping] = {}
         self.claims: set[tuple[int, int]] = set()
         self.owned = True
 

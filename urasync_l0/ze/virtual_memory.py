@@ -5,6 +5,7 @@ Sizes and offsets are in bytes and multiples of the page size; addresses are pla
 command may be using a range that is unmapped or freed.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from urasync_l0.result import UrError, UrResult
@@ -51,9 +52,9 @@ def free(context: ContextHandle, address: int, size: int) -> None:
 
 
 def create_physical(
-    context: ContextHandle, device: DeviceHandle, size: int, count: int, created: list[Any]
+    context: ContextHandle, device: DeviceHandle, sizes: Iterable[int], created: list[Any]
 ) -> None:
-    """Allocate ``count`` pieces of physical memory of a device, of ``size`` bytes each.
+    """Allocate physical memory of a device, a piece of each size in bytes.
 
     Their handles go into ``created``, each as soon as it is there.
 
@@ -64,10 +65,10 @@ def create_physical(
     """
     description = ffi.new("ze_physical_mem_desc_t *")
     description.stype = lib.ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC
-    description.size = size
     physical = ffi.new("ze_physical_mem_handle_t *")
     create = lib.zePhysicalMemCreate
-    for _ in range(count):
+    for size in sizes:
+        description.size = size
         code = create(context, device, description, physical)
         if code:
             check(code, "zePhysicalMemCreate", f"Asked for {size} bytes")

@@ -13,7 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.helpers.fake_world import FakeWorld
 from tests.helpers.pool_fakes import FakeEvent, FakeQueue
 from tests.helpers.pool_machine import PoolMachine, machine_settings
-from urasync_l0.pool import Pool
+from urasync_l0.pool import Pool, growth
 
 
 class SegmentMachine(PoolMachine[FakeQueue, FakeEvent, Pool]):
@@ -31,8 +31,19 @@ class PageMachine(PoolMachine[FakeQueue, FakeEvent, Pool]):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("machine", [SegmentMachine, PageMachine], ids=["segments", "pages"])
+@pytest.mark.parametrize(
+    ("machine", "share", "programs"),
+    [(SegmentMachine, 64, 150), (PageMachine, 64, 75), (PageMachine, 1, 75)],
+    ids=["segments", "pages", "mappings"],
+)
 def test_nobody_gets_memory_too_early(
-    machine: type[PoolMachine[FakeQueue, FakeEvent, Pool]], machine_search: int
+    monkeypatch: pytest.MonkeyPatch,
+    machine: type[PoolMachine[FakeQueue, FakeEvent, Pool]],
+    share: int,
+    programs: int,
+    machine_search: int,
 ) -> None:
-    run_state_machine_as_test(machine, settings=machine_settings(150, 60, searching=machine_search))
+    """With a mapping as large as the heap, if not larger than 32 pages, most are of several."""
+    monkeypatch.setattr(growth, "_MAPPING_SHARE", share)
+    settings = machine_settings(programs, 60, searching=machine_search)
+    run_state_machine_as_test(machine, settings=settings)
