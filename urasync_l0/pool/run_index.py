@@ -18,6 +18,9 @@ from urasync_l0.pool.size_index import SizeIndex
 if TYPE_CHECKING:
     from urasync_l0.pool.order import QueueOrder
 
+_FREE = (BlockState.PENDING, BlockState.IDLE)
+"""What may be part of a run."""
+
 
 class RunIndex:
     """Runs of memory safe for one queue, and the queue's own pending blocks, oldest first.
@@ -52,38 +55,43 @@ class RunIndex:
     def enter(self, block: Block) -> None:
         """Make a pending block safe for the queue; idle blocks beside it become part of its run."""
         block.views = (*block.views, self)
-        self.add(block)
-        neighbour = block.previous
-        if neighbour.state is BlockState.IDLE and self not in neighbour.previous.views:
-            self.add(neighbour)
-        neighbour = block.next
-        if neighbour.state is BlockState.IDLE and self not in neighbour.next.views:
-            self.add(neighbour)
+        self._add_between(*self._with_idle(block))
 
     def leave(self, block: Block) -> None:
         """Undo `enter`. The block's own ``views`` are left for the caller to set."""
-        self.remove(block)
-        neighbour = block.previous
-        if neighbour.state is BlockState.IDLE and self not in neighbour.previous.views:
-            self.remove(neighbour)
-        neighbour = block.next
-        if neighbour.state is BlockState.IDLE and self not in neighbour.next.views:
-            self.remove(neighbour)
+        first, last = self._with_idle(block)
+        self.cut(first, first.address, last.end, last.next)
 
     def add(self, block: Block) -> None:
-        """Make a block part of the runs, joining those that it touches.
+        """Make a block part of the runs, joining those that it touches."""
+        self._add_between(block, block)
+
+    def _with_idle(self, block: Block) -> tuple[Block, Block]:
+        """The first and the last of a block and the idle blocks beside it whose membership in the
+        runs hangs on it alone."""
+        first = last = block
+        neighbour = block.previous
+        if neighbour.state is BlockState.IDLE and self not in neighbour.previous.views:
+            first = neighbour
+        neighbour = block.next
+        if neighbour.state is BlockState.IDLE and self not in neighbour.next.views:
+            last = neighbour
+        return first, last
+
+    def _add_between(self, first: Block, last: Block) -> None:
+        """Make the blocks from ``first`` to ``last`` part of the runs, joining those that they
+        touch.
 
         Regions may lie side by side by chance: a run ends where its region does.
         """
-        start = block.address
-        end = start + block.size
-        first = block
-        if block.previous.state is not BlockState.EDGE:
+        start = first.address
+        end = last.end
+        if first.previous.state in _FREE:
             left = self._ends.pop(start, None)
             if left is not None:
                 first = self.sizes.remove(start - left, left)
                 start = left
-        if block.next.state is not BlockState.EDGE:
+        if last.next.state in _FREE:
             right = self._starts.pop(end, None)
             if right is not None:
                 self.sizes.remove(right - end, end)

@@ -25,12 +25,17 @@ run_index *new_run_index(PyObject *order, bool lowest) {
     return view;
 }
 
-int view_add(run_index *view, block *part) {
+// Whether a block may be part of a run. Regions may lie side by side by chance: a run ends where
+// its region does.
+static bool is_free(const block *part) { return part->state == PENDING || part->state == IDLE; }
+
+// Make the blocks from `first` to `last` part of the runs, joining those that they touch.
+static int add_between(run_index *view, block *first, const block *last) {
     size_index *sizes = view->sizes;
-    uint64_t start = part->address;
-    uint64_t end = start + part->size;
-    struct run *left = part->previous->state == EDGE ? NULL : table_pop(&view->ends, start);
-    struct run *right = part->next->state == EDGE ? NULL : index_at(sizes, end);
+    uint64_t start = first->address;
+    uint64_t end = last->address + last->size;
+    struct run *left = is_free(first->previous) ? table_pop(&view->ends, start) : NULL;
+    struct run *right = is_free(last->next) ? index_at(sizes, end) : NULL;
     if (left != NULL) {
         index_withdraw(sizes, left);
         if (right != NULL) {
@@ -44,12 +49,14 @@ int view_add(run_index *view, block *part) {
         index_withdraw(sizes, right);
         table_pop(&sizes->starts, right->start);
         right->start = start;
-        replace((PyObject **)&right->first, (PyObject *)part);
+        replace((PyObject **)&right->first, (PyObject *)first);
         return table_put(&sizes->starts, start, right) < 0 ? -1 : index_enter(sizes, right);
     }
-    struct run *run = index_insert(sizes, start, end, part);
+    struct run *run = index_insert(sizes, start, end, first);
     return run == NULL ? -1 : table_put(&view->ends, end, run);
 }
+
+int view_add(run_index *view, block *part) { return add_between(view, part, part); }
 
 // The run that a block is part of.
 static struct run *run_of(const run_index *view, const block *part) {
@@ -94,7 +101,7 @@ int view_cut(run_index *view, const block *part, uint64_t low, uint64_t high, bl
     }
     table_pop(&view->ends, end);
     Py_DECREF((PyObject *)run->first);
-    PyMem_Free(run);
+    index_forget(sizes, run);
     return 0;
 }
 
@@ -102,16 +109,16 @@ int view_remove(run_index *view, block *part) {
     return view_cut(view, part, part->address, part->address + part->size, part->next);
 }
 
-// The idle blocks beside a block whose membership in the runs hangs on it alone.
-static block *idle_before(const run_index *view, const block *part) {
+// A block, or the idle block beside it whose membership in the runs hangs on it alone.
+static block *first_with(const run_index *view, block *part) {
     block *neighbour = part->previous;
     return neighbour->state == IDLE && !is_among(neighbour->previous->views, view) ? neighbour
-                                                                                   : NULL;
+                                                                                   : part;
 }
 
-static block *idle_after(const run_index *view, const block *part) {
+static block *last_with(const run_index *view, block *part) {
     block *neighbour = part->next;
-    return neighbour->state == IDLE && !is_among(neighbour->next->views, view) ? neighbour : NULL;
+    return neighbour->state == IDLE && !is_among(neighbour->next->views, view) ? neighbour : part;
 }
 
 int view_enter(run_index *view, block *part) {
@@ -135,19 +142,12 @@ int view_enter(run_index *view, block *part) {
     PyObject *old = part->views;
     part->views = views;
     Py_XDECREF(old);
-    block *before = idle_before(view, part), *after = idle_after(view, part);
-    return view_add(view, part) < 0 || (before != NULL && view_add(view, before) < 0) ||
-                   (after != NULL && view_add(view, after) < 0)
-               ? -1
-               : 0;
+    return add_between(view, first_with(view, part), last_with(view, part));
 }
 
 int view_leave(run_index *view, block *part) {
-    block *before = idle_before(view, part), *after = idle_after(view, part);
-    return view_remove(view, part) < 0 || (before != NULL && view_remove(view, before) < 0) ||
-                   (after != NULL && view_remove(view, after) < 0)
-               ? -1
-               : 0;
+    const block *first = first_with(view, part), *last = last_with(view, part);
+    return view_cut(view, first, first->address, last->address + last->size, last->next);
 }
 
 // Let a pending block be no part any more of one view's runs.

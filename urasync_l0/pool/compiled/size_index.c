@@ -89,13 +89,28 @@ static void take_out(struct run_heap *heap, int which, struct run *run) {
     }
 }
 
-static uint64_t lowest_of(const struct run_heap *heap) {
-    return heap->count ? heap->items[0]->start : NOWHERE;
+// The lowest run of some classes of an octave, which are bits; NULL if none of them has one.
+static struct run *lowest_in(const size_index *index, unsigned octave, unsigned classes) {
+    struct run *best = NULL;
+    for (classes &= index->filled[octave]; classes != 0; classes &= classes - 1) {
+        unsigned number = (octave << MANTISSA_BITS) + (unsigned)__builtin_ctz(classes);
+        struct run *lowest = index->classes[number]->runs.items[0];
+        if (best == NULL || lowest->start < best->start) {
+            best = lowest;
+        }
+    }
+    return best;
 }
 
-static uint64_t head(const size_index *index, unsigned number) {
-    const struct size_class *class_ = index->classes[number];
-    return class_ == NULL ? NOWHERE : lowest_of(&class_->runs);
+// Those of its octave that are above a class.
+static unsigned above_in_octave(unsigned number) {
+    return (unsigned)-2 << (number & (PER_OCTAVE - 1));
+}
+
+// The octaves above that of a class that have runs.
+static uint64_t octaves_above(const size_index *index, unsigned number) {
+    unsigned next = (number >> MANTISSA_BITS) + 1;
+    return index->present >> next << next;
 }
 
 // -- bins -------------------------------------------------------------------------------------
@@ -189,6 +204,8 @@ struct run *index_at(const size_index *index, uint64_t start) {
     return table_get(&index->starts, start);
 }
 
+static uint8_t class_bit(unsigned number) { return (uint8_t)(1U << (number & (PER_OCTAVE - 1))); }
+
 // Let a run be found by its size; its start is in the table already.
 int index_enter(size_index *index, struct run *run) {
     uint64_t size = run->end - run->start;
@@ -207,6 +224,7 @@ int index_enter(size_index *index, struct run *run) {
     push(&bin->runs, BY_SIZE, run);
     push(&class_->runs, BY_CLASS, run);
     unsigned octave = bin->number >> MANTISSA_BITS;
+    index->filled[octave] |= class_bit(bin->number);
     if (run->start < index->octaves[octave]) {
         index->octaves[octave] = run->start;
         index->present |= UINT64_C(1) << octave;
@@ -219,36 +237,42 @@ int index_enter(size_index *index, struct run *run) {
 void index_withdraw(size_index *index, struct run *run) {
     struct bin *bin = run->bin;
     take_out(&bin->runs, BY_SIZE, run);
-    take_out(&index->classes[bin->number]->runs, BY_CLASS, run);
+    struct run_heap *of_class = &index->classes[bin->number]->runs;
+    take_out(of_class, BY_CLASS, run);
     unsigned octave = bin->number >> MANTISSA_BITS;
+    if (of_class->count == 0) {
+        index->filled[octave] &= (uint8_t)~class_bit(bin->number);
+    }
     if (index->octaves[octave] == run->start) {
-        uint64_t lowest = NOWHERE;
-        for (unsigned i = octave << MANTISSA_BITS; i < (octave + 1) << MANTISSA_BITS; i++) {
-            uint64_t address = head(index, i);
-            lowest = address < lowest ? address : lowest;
-        }
-        index->octaves[octave] = lowest;
-        if (lowest == NOWHERE) {
+        const struct run *lowest = lowest_in(index, octave, UINT8_MAX);
+        index->octaves[octave] = lowest == NULL ? NOWHERE : lowest->start;
+        if (lowest == NULL) {
             index->present &= ~(UINT64_C(1) << octave);
         }
     }
     index->count--;
 }
 
+void index_forget(size_index *index, struct run *run) {
+    PyMem_Free(index->spare);
+    index->spare = run;
+}
+
 struct run *index_insert(size_index *index, uint64_t start, uint64_t end, block *first) {
-    struct run *run = PyMem_Malloc(sizeof *run);
+    struct run *run = index->spare != NULL ? index->spare : PyMem_Malloc(sizeof *run);
     if (run == NULL) {
         PyErr_NoMemory();
         return NULL;
     }
+    index->spare = NULL;
     *run = (struct run){.start = start, .end = end};
     if (table_put(&index->starts, start, run) < 0) {
-        PyMem_Free(run);
+        index_forget(index, run);
         return NULL;
     }
     if (index_enter(index, run) < 0) {
         table_pop(&index->starts, start);
-        PyMem_Free(run);
+        index_forget(index, run);
         return NULL;
     }
     run->first = (block *)Py_NewRef((PyObject *)first);
@@ -260,7 +284,7 @@ block *index_erase(size_index *index, struct run *run) {
     block *first = run->first;
     index_withdraw(index, run);
     table_pop(&index->starts, run->start);
-    PyMem_Free(run);
+    index_forget(index, run);
     return first;
 }
 
@@ -287,38 +311,26 @@ static struct run *smallest(size_index *index, unsigned number, uint64_t size) {
 
 // The lowest class above `number` that has runs; -1 without one.
 static int next_class(const size_index *index, unsigned number) {
-    for (unsigned i = number + 1; i < CLASSES; i++) {
-        if ((i & (PER_OCTAVE - 1)) == 0) {
-            uint64_t above = index->present >> (i >> MANTISSA_BITS);
-            if (above == 0) {
-                return -1;
-            }
-            i += (unsigned)__builtin_ctzll(above) << MANTISSA_BITS;
+    unsigned octave = number >> MANTISSA_BITS;
+    unsigned classes = index->filled[octave] & above_in_octave(number);
+    if (classes == 0) {
+        uint64_t above = octaves_above(index, number);
+        if (above == 0) {
+            return -1;
         }
-        if (head(index, i) != NOWHERE) {
-            return (int)i;
-        }
+        octave = (unsigned)__builtin_ctzll(above);
+        classes = index->filled[octave];
     }
-    return -1;
+    return (int)(octave << MANTISSA_BITS) + __builtin_ctz(classes);
 }
 
 // The lowest run of a class above `number`.
 static struct run *lowest_above(const size_index *index, unsigned number) {
-    struct run *best = NULL;
-    unsigned octave = number >> MANTISSA_BITS;
-    for (unsigned i = number + 1; i < (octave + 1) << MANTISSA_BITS; i++) {
-        struct size_class *class_ = index->classes[i];
-        if (class_ != NULL && class_->runs.count &&
-            (best == NULL || class_->runs.items[0]->start < best->start)) {
-            best = class_->runs.items[0];
-        }
-    }
-    uint64_t above = octave + 1 < OCTAVES ? index->present >> (octave + 1) << (octave + 1) : 0;
+    struct run *best = lowest_in(index, number >> MANTISSA_BITS, above_in_octave(number));
     uint64_t lowest = best == NULL ? NOWHERE : best->start;
     bool better = false;
-    while (above != 0) {
+    for (uint64_t above = octaves_above(index, number); above != 0; above &= above - 1) {
         unsigned other = (unsigned)__builtin_ctzll(above);
-        above &= above - 1;
         if (index->octaves[other] < lowest) {
             lowest = index->octaves[other];
             better = true;
@@ -402,6 +414,9 @@ static int clear(PyObject *self) {
     index->starts = index->bins = (struct table){0};
     index->count = 0;
     index->present = 0;
+    memset(index->filled, 0, sizeof index->filled);
+    PyMem_Free(index->spare);
+    index->spare = NULL;
     for (unsigned i = 0; i < CLASSES; i++) {
         if (index->classes[i] != NULL) {
             PyMem_Free(index->classes[i]->runs.items);

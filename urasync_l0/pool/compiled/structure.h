@@ -108,6 +108,8 @@ typedef struct {
     struct size_class *classes[CLASSES];
     uint64_t octaves[OCTAVES]; // the lowest address of each
     uint64_t present;          // bit by octave: whether it has a run
+    uint8_t filled[OCTAVES];   // of each, bit by class: whether it has a run
+    struct run *spare;         // unused, or NULL
 } size_index;
 
 size_index *new_size_index(bool lowest);
@@ -116,6 +118,8 @@ struct run *index_insert(size_index *index, uint64_t start, uint64_t end, block 
 int index_enter(size_index *index, struct run *run);
 void index_withdraw(size_index *index, struct run *run);
 block *index_erase(size_index *index, struct run *run);
+// Free a run that is in no table any more, and whose first block is nobody's.
+void index_forget(size_index *index, struct run *run);
 struct run *index_find(size_index *index, uint64_t size, uint64_t *rank);
 
 // -- the runs of a queue ----------------------------------------------------------------------
