@@ -17,6 +17,7 @@ from typing import cast
 from urasync_l0.argument import checked_instance
 from urasync_l0.device import Device
 from urasync_l0.enums import UsmType
+from urasync_l0.pool.structure import CurrentFields
 from urasync_l0.result import InvalidValueError
 from urasync_l0.usm_pool import Pool
 
@@ -44,7 +45,7 @@ class _Block:
 _innermost: ContextVar[_Block | None] = ContextVar("urasync_l0.use_pool", default=None)
 
 
-class CurrentPool:
+class CurrentPool(CurrentFields):
     """Which pool serves the allocations on a device that name none. Any thread may call.
 
     Attributes
@@ -56,7 +57,8 @@ class CurrentPool:
         block. Everybody else calls `chosen`.
     """
 
-    __slots__ = ("_blocks", "_for_all", "_lock", "default", "pool")
+    __slots__ = ("_blocks", "_for_all", "_lock", "default")
+    pool: Pool
 
     def __init__(self, default: Pool) -> None:
         self.default = default

@@ -27,6 +27,7 @@ from urasync_l0.pool.heap import Heap
 
 PLAIN = SimpleNamespace(
     __name__="plain",
+    CurrentFields=fields.CurrentFields,
     DomainFields=fields.DomainFields,
     DroppedBlock=held_block.DroppedBlock,
     HeapBlocks=heap_blocks.HeapBlocks,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from threading import Lock
@@ -63,6 +63,13 @@ class DomainFields:
     lock: Lock
     epoch: int
     held_signals: int
+
+
+class CurrentFields:
+    """Of a `CurrentPool`: the pool that the usual allocation reads."""
+
+    __slots__ = ("pool",)
+    pool: Any
 
 
 class RegistryFields:

@@ -40,7 +40,13 @@ if TYPE_CHECKING or not IS_COMPILED:
     from threading import Lock
 
     from urasync_l0.pool.block import Block
-    from urasync_l0.pool.fields import DomainFields, MarkFields, OrderFields, RegistryFields
+    from urasync_l0.pool.fields import (
+        CurrentFields,
+        DomainFields,
+        MarkFields,
+        OrderFields,
+        RegistryFields,
+    )
     from urasync_l0.pool.heap_blocks import HeapBlocks
     from urasync_l0.pool.held_block import DroppedBlock, HeldBlock
     from urasync_l0.pool.held_signal import HeldSignal, Signal
@@ -54,6 +60,7 @@ else:
     from urasync_l0.pool._structure import (
         AtOnce,
         Block,
+        CurrentFields,
         DomainFields,
         DroppedBlock,
         HeapBlocks,
@@ -81,6 +88,7 @@ else:
 __all__ = [
     "IS_COMPILED",
     "Block",
+    "CurrentFields",
     "DomainFields",
     "DroppedBlock",
     "HeapBlocks",

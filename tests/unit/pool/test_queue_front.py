@@ -8,12 +8,14 @@ entered the method in Python. Without the interpreter's lock, all must.
 
 from __future__ import annotations
 
+import gc
 import inspect
 import operator
 import random
 import threading
 import weakref
 from collections import deque
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -38,15 +40,14 @@ class Facade:
         return self.core
 
 
-class Current:
-    """Names the pool that serves who names none."""
-
-    def __init__(self, pool: Facade) -> None:
-        self.pool = pool
-
-
 def queue_type(module: Any) -> type:
     """A queue and what it hands out, on the classes of a module."""
+
+    class Current(module.CurrentFields):  # type: ignore[misc]
+        """Names the pool that serves who names none."""
+
+        def __init__(self, pool: Facade) -> None:
+            self.pool = pool
 
     class Left(module.DroppedBlock):  # type: ignore[misc]
         """What a dropped allocation leaves."""
@@ -291,6 +292,37 @@ def test_the_route_keeps_no_pool_alive() -> None:
     gone = weakref.ref(pool)
     del pool
     assert gone() is None
+
+
+def test_collection_sees_what_is_current() -> None:
+    """LIFE: a circle through it keeps nobody alive."""
+
+    class Current(compiled().CurrentFields):  # type: ignore[misc]
+        __slots__ = ("__weakref__",)
+
+    current = Current()
+    current.pool = current
+    gone = weakref.ref(current)
+    del current
+    gc.collect()
+    assert gone() is None
+
+
+def test_whoever_names_the_pool_is_asked() -> None:
+    """Also one that is no `CurrentFields`, for which the attribute is looked up."""
+    module = compiled()
+    queue = Side(module).queues[0]
+    queue.alloc_device(4096).free()
+    queue.current = SimpleNamespace(pool=queue.current.pool)
+    queue._routes = {
+        UsmType.DEVICE: module.Route(UsmType.DEVICE, DEVICE, queue.current, None),
+    }
+    before = queue.long_ways
+    queue.alloc_device(4096).free()
+    assert (queue.long_ways == before) is DOES_AT_ONCE
+    del queue.current.pool
+    with pytest.raises(AttributeError):
+        queue.alloc_device(4096)
 
 
 def test_a_call_waits_for_the_lock() -> None:

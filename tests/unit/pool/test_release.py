@@ -343,6 +343,26 @@ def test_queue_closed_with_pending_frees_leaves_idle_memory(program: Program) ->
     pool.check()
 
 
+def test_the_view_of_a_queue_is_the_one_that_the_heap_has(program: Program) -> None:
+    """Also right after one was forgotten: with its queue, or with all blocks."""
+    pool, a, b = program.pool(), program.queue(), program.queue()
+    block = program.alloc(pool, a, PAGE)
+    heap = block.heap
+    for order in (a.order, b.order, a.order):
+        assert heap.view(order) is heap.view(order) is heap.views[order]
+    program.free(a, block)
+    before = heap.view(a.order)
+    a.synchronise()
+    a.order.close()
+    heap.note_completion()
+    assert a.order not in heap.views
+    assert heap.view(a.order) is heap.views[a.order] is not before
+    before = heap.view(b.order)
+    pool.abandon()
+    assert not heap.views
+    assert heap.view(b.order) is heap.views[b.order] is not before
+
+
 def test_queue_closed_while_others_see_its_memory(program: Program) -> None:
     """LIFE-2: the views of the queues that were ordered after it, and its own view of their memory,
     go without a trace."""

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.helpers.pool_fakes import DEVICE, HOST, MIB, SHARED, FakeQueue, Program
-from tests.helpers.threads import switching_often
-from urasync_l0.pool import Block, HeapKey, Pool
+from tests.helpers.threads import run_together, switching_often
+from urasync_l0.pool import Block, HeapKey, Pool, structure
 from urasync_l0.result import InvalidMemObjectError, OutOfMemoryError
 
 THREADS = 8
@@ -26,6 +27,28 @@ def switch_threads_often() -> Iterator[None]:
     """Let threads meet at as many places as possible."""
     with switching_often():
         yield
+
+
+def test_every_thread_gets_the_lock() -> None:
+    """In any order, one at a time, and none is forgotten while it waits."""
+    lock = structure.Lock()
+    inside: list[int] = []
+    most = 0
+    rounds = 300
+
+    def work(thread: int) -> None:
+        nonlocal most
+        for _ in range(rounds):
+            with lock:
+                inside.append(thread)
+                most = max(most, len(inside))
+                time.sleep(0)  # another thread may run, and wait
+                assert lock.locked()
+                assert inside.pop() == thread
+
+    run_together(work, THREADS)
+    assert most == 1
+    assert not lock.locked()
 
 
 class Owners:

@@ -16,15 +16,18 @@ typedef struct {
     enum action action;
 } at_once;
 
+static bool is_called(PyObject *name, PyObject *wanted) {
+    return name == wanted || PyUnicode_Compare(name, wanted) == 0;
+}
+
 // Whether an argument that is given says that there is nothing to wait for, as is so without it, or
 // whether an event is wanted.
 static bool is_understood(PyObject *name, PyObject *value, bool *with_event) {
-    if (PyUnicode_Compare(name, known.event) == 0) {
+    if (is_called(name, known.event)) {
         *with_event = value == Py_True;
         return PyBool_Check(value);
     }
-    return PyUnicode_Compare(name, known.wait) == 0 && PyTuple_CheckExact(value) &&
-           PyTuple_GET_SIZE(value) == 0;
+    return is_called(name, known.wait) && PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == 0;
 }
 
 // The pool that a call names, by position or by keyword, NULL without one, and whether it wants an
@@ -47,7 +50,7 @@ static bool is_plain(PyObject *const *given, Py_ssize_t count, Py_ssize_t wanted
         if (is_understood(name, value, with_event)) {
             continue;
         }
-        if (pool == NULL || *pool != NULL || PyUnicode_Compare(name, known.pool) != 0) {
+        if (pool == NULL || *pool != NULL || !is_called(name, known.pool)) {
             return false;
         }
         *pool = value;
@@ -60,7 +63,7 @@ static PyObject *allocate(const at_once *this, PyObject *const *given, Py_ssize_
     Py_ssize_t wanted = this->action == ALLOC ? 2 : 3;
     PyObject *pool;
     bool with_event;
-    if (count < wanted || !PyObject_TypeCheck(given[0], &queue_front_type) ||
+    if (count < wanted || !is_a(given[0], &queue_front_type) ||
         !is_plain(given, count, wanted, keywords, &pool, &with_event)) {
         return NULL;
     }
@@ -79,9 +82,9 @@ static PyObject *release(const at_once *this, PyObject *const *given, Py_ssize_t
     PyObject *target = given[count - 1];
     PyObject *queue = given[0];
     if (is_own) {
-        queue = PyObject_TypeCheck(target, &held_block_type) ? ((held_block *)target)->queue : NULL;
+        queue = is_a(target, &held_block_type) ? ((held_block *)target)->queue : NULL;
     }
-    if (queue == NULL || !PyObject_TypeCheck(queue, &queue_front_type)) {
+    if (queue == NULL || !is_a(queue, &queue_front_type)) {
         return NULL;
     }
     Py_INCREF(queue);
@@ -91,21 +94,21 @@ static PyObject *release(const at_once *this, PyObject *const *given, Py_ssize_t
 }
 
 static PyObject *record(PyObject *const *given, Py_ssize_t count, PyObject *keywords) {
-    if (count != 1 || keywords != NULL || !PyObject_TypeCheck(given[0], &queue_front_type)) {
+    if (count != 1 || keywords != NULL || !is_a(given[0], &queue_front_type)) {
         return NULL;
     }
     return queue_record((queue_front *)given[0], known.command_record);
 }
 
 static PyObject *wait(PyObject *const *given, Py_ssize_t count, PyObject *keywords) {
-    if (count != 2 || keywords != NULL || !PyObject_TypeCheck(given[0], &queue_front_type)) {
+    if (count != 2 || keywords != NULL || !is_a(given[0], &queue_front_type)) {
         return NULL;
     }
     return queue_wait((queue_front *)given[0], given[1]);
 }
 
 static PyObject *append_marker(PyObject *const *given, Py_ssize_t count, PyObject *keywords) {
-    if (count != 1 || keywords != NULL || !PyObject_TypeCheck(given[0], &list_front_type) ||
+    if (count != 1 || keywords != NULL || !is_a(given[0], &list_front_type) ||
         !list_can_signal((list_front *)given[0])) {
         return NULL;
     }

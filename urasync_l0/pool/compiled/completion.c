@@ -21,6 +21,7 @@ static int drop_view(heap_blocks *heap, run_index *view) {
             }
         }
     }
+    Py_CLEAR(heap->recent);
     return PyDict_DelItem(heap->views, view->order);
 }
 

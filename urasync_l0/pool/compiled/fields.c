@@ -10,7 +10,7 @@
 
 static int number_of(PyObject *owner, PyTypeObject *type, size_t offset, PyObject *name,
                      uint64_t *number) {
-    if (PyObject_TypeCheck(owner, type)) {
+    if (is_a(owner, type)) {
         *number = *(uint64_t *)((char *)owner + offset);
         return 0;
     }
@@ -46,7 +46,7 @@ int domain_epoch(PyObject *domain, uint64_t *epoch) {
 // of the attribute is safe then.
 static PyObject *object_of(PyObject *owner, PyTypeObject *type, size_t offset, PyObject *name) {
 #ifndef Py_GIL_DISABLED
-    if (PyObject_TypeCheck(owner, type)) {
+    if (is_a(owner, type)) {
         PyObject *found = *(PyObject **)((char *)owner + offset);
         if (found != NULL) {
             return Py_NewRef(found);
@@ -79,6 +79,10 @@ int clock_number(PyObject *clock, PyObject *order, uint64_t *number) {
     *number = PyLong_AsUnsignedLongLong(found);
     Py_DECREF(found);
     return *number == UINT64_MAX && PyErr_Occurred() ? -1 : 0;
+}
+
+PyObject *current_pool(PyObject *current) {
+    return object_of(current, &current_fields_type, offsetof(current_fields, pool), known.pool);
 }
 
 PyObject *registry_live(PyObject *registry) {
@@ -117,7 +121,7 @@ static PyObject *get_domain(PyObject *self, void *closure) {
 
 static int set_domain(PyObject *self, PyObject *value, void *closure) {
     (void)closure;
-    if (value == NULL || !PyObject_TypeCheck(value, &domain_fields_type) ||
+    if (value == NULL || !is_a(value, &domain_fields_type) ||
         ((order_fields *)self)->domain != NULL) {
         PyErr_SetString(PyExc_TypeError, "the domain of an order is set once");
         return -1;
@@ -230,6 +234,22 @@ static void dealloc_registry(PyObject *self) {
     Py_TYPE(self)->tp_free(self);
 }
 
+static int traverse_current(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((current_fields *)self)->pool);
+    return 0;
+}
+
+static int clear_current(PyObject *self) {
+    Py_CLEAR(((current_fields *)self)->pool);
+    return 0;
+}
+
+static void dealloc_current(PyObject *self) {
+    PyObject_GC_UnTrack(self);
+    clear_current(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
 static PyMemberDef members_of_order[] = {
     {"id", T_ULONGLONG, offsetof(order_fields, id), 0, "A number of its own."},
     {"sequence", T_ULONGLONG, offsetof(order_fields, sequence), 0, "How many commands."},
@@ -267,6 +287,11 @@ static PyMemberDef members_of_domain[] = {
 static PyMemberDef members_of_registry[] = {
     {"live", T_OBJECT_EX, offsetof(registry_fields, live), 0, "Blocks in use by address."},
     {"observer", T_OBJECT_EX, offsetof(registry_fields, observer), 0, "Is told of every call."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyMemberDef members_of_current[] = {
+    {"pool", T_OBJECT_EX, offsetof(current_fields, pool), 0, "What the usual call reads."},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -316,4 +341,16 @@ PyTypeObject registry_fields_type = {
     .tp_clear = clear_registry,
     .tp_dealloc = dealloc_registry,
     .tp_members = members_of_registry,
+};
+
+PyTypeObject current_fields_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "urasync_l0.pool._structure.CurrentFields",
+    .tp_basicsize = sizeof(current_fields),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
+    .tp_doc = "What the usual allocation reads of a device, in C.",
+    .tp_new = make_empty,
+    .tp_traverse = traverse_current,
+    .tp_clear = clear_current,
+    .tp_dealloc = dealloc_current,
+    .tp_members = members_of_current,
 };

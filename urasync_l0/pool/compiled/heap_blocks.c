@@ -190,19 +190,26 @@ static block *carve(heap_blocks *heap, block *first, uint64_t size, PyObject *or
     return part;
 }
 
-static run_index *view_of(heap_blocks *heap, PyObject *order) {
-    PyObject *found = PyDict_GetItemWithError(heap->views, order);
-    if (found != NULL) {
-        return (run_index *)Py_NewRef(found);
-    }
-    if (PyErr_Occurred()) {
-        return NULL;
-    }
+static run_index *make_view(heap_blocks *heap, PyObject *order) {
     run_index *view = new_run_index(order, heap->one_range);
     if (view != NULL && PyDict_SetItem(heap->views, order, (PyObject *)view) < 0) {
         Py_CLEAR(view);
     }
     return view;
+}
+
+static run_index *view_of(heap_blocks *heap, PyObject *order) {
+    if (heap->recent != NULL && heap->recent->order == order) {
+        return (run_index *)Py_NewRef((PyObject *)heap->recent);
+    }
+    PyObject *found = Py_XNewRef(PyDict_GetItemWithError(heap->views, order));
+    if (found == NULL && !PyErr_Occurred()) {
+        found = (PyObject *)make_view(heap, order);
+    }
+    if (found != NULL) {
+        replace((PyObject **)&heap->recent, found);
+    }
+    return (run_index *)found;
 }
 
 // By size alone, a part of a run would beat the whole.
@@ -472,6 +479,7 @@ static int traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(heap->segments);
     Py_VISIT(heap->views);
     Py_VISIT(heap->idle);
+    Py_VISIT((PyObject *)heap->recent);
     return 0;
 }
 
@@ -482,6 +490,7 @@ static int clear(PyObject *self) {
     Py_CLEAR(heap->segments);
     Py_CLEAR(heap->views);
     Py_CLEAR(heap->idle);
+    Py_CLEAR(heap->recent);
     return 0;
 }
 
@@ -678,6 +687,7 @@ static PyObject *method_forget_blocks(PyObject *self, PyObject *unused) {
     heap->used_bytes = heap->pending_bytes = heap->idle_bytes = 0;
     Py_SETREF(heap->idle, idle);
     Py_SETREF(heap->views, views);
+    Py_CLEAR(heap->recent);
     Py_RETURN_NONE;
 }
 

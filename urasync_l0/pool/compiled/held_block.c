@@ -214,11 +214,11 @@ static PyObject *note_freed(PyObject *self, PyObject *unused) {
 
 pool_front *pool_of(const block *given) {
     PyObject *heap = given == NULL ? NULL : given->heap;
-    if (heap == NULL || !PyObject_TypeCheck(heap, &heap_blocks_type)) {
+    if (heap == NULL || !is_a(heap, &heap_blocks_type)) {
         return NULL;
     }
     PyObject *pool = ((heap_blocks *)heap)->pool;
-    return pool != NULL && PyObject_TypeCheck(pool, &pool_front_type) ? (pool_front *)pool : NULL;
+    return pool != NULL && is_a(pool, &pool_front_type) ? (pool_front *)pool : NULL;
 }
 
 static PyObject *get_is_freed(PyObject *self, void *closure) {

@@ -99,7 +99,7 @@ static PyObject *get_first(PyObject *self, void *closure) {
 static int set_first(PyObject *self, PyObject *value, void *closure) {
     (void)closure;
     native_signal *this = (native_signal *)self;
-    if (value == NULL || (value != Py_None && !PyObject_TypeCheck(value, &signal_type))) {
+    if (value == NULL || (value != Py_None && !is_a(value, &signal_type))) {
         PyErr_SetString(PyExc_TypeError, "what is first is a Signal, or None");
         return -1;
     }

@@ -10,11 +10,8 @@
 // -- the last signal --------------------------------------------------------------------------
 
 uint64_t signal_number(PyObject *of) {
-    PyObject *mark =
-        PyObject_TypeCheck(of, &signal_type) ? ((const native_signal *)of)->mark : NULL;
-    return mark != NULL && PyObject_TypeCheck(mark, &mark_fields_type)
-               ? ((mark_fields *)mark)->number
-               : 0;
+    PyObject *mark = is_a(of, &signal_type) ? ((const native_signal *)of)->mark : NULL;
+    return mark != NULL && is_a(mark, &mark_fields_type) ? ((mark_fields *)mark)->number : 0;
 }
 
 native_signal *list_signal_from(list_front *list, uint64_t number) {
@@ -48,8 +45,7 @@ bool list_can_signal(const list_front *list) {
 #else
     return list->is_plain && !list->is_closing && list->append != 0 && list->ready != NULL &&
            PyList_CheckExact(list->ready) && list->mark_type != NULL && list->order != NULL &&
-           PyObject_TypeCheck(list->order, &order_fields_type) &&
-           ((order_fields *)list->order)->lock != NULL &&
+           is_a(list->order, &order_fields_type) && ((order_fields *)list->order)->lock != NULL &&
            ((order_fields *)list->order)->domain != NULL;
 #endif
 }
@@ -61,7 +57,7 @@ bool list_has_signal(const list_front *list) {
 
 static native_signal *take_ready(PyObject *ready) {
     Py_ssize_t last = PyList_GET_SIZE(ready) - 1;
-    if (last < 0 || !PyObject_TypeCheck(PyList_GET_ITEM(ready, last), &signal_type)) {
+    if (last < 0 || !is_a(PyList_GET_ITEM(ready, last), &signal_type)) {
         return NULL;
     }
     PyObject *taken = Py_NewRef(PyList_GET_ITEM(ready, last));
@@ -162,7 +158,7 @@ static PyObject *method_signal_from(PyObject *self, PyObject *argument) {
 }
 
 static PyObject *method_note_signal(PyObject *self, PyObject *argument) {
-    if (!PyObject_TypeCheck(argument, &signal_type)) {
+    if (!is_a(argument, &signal_type)) {
         PyErr_SetString(PyExc_TypeError, "what is noted is a Signal");
         return NULL;
     }

@@ -4,6 +4,12 @@
 
 #include "structure.h"
 
+#ifdef Py_GIL_DISABLED
+static bool make_native(lock *this) {
+    this->native = PyThread_allocate_lock();
+    return this->native != NULL;
+}
+
 void lock_acquire(lock *this) {
     if (!PyThread_acquire_lock(this->native, NOWAIT_LOCK)) {
         PyThreadState *thread = PyEval_SaveThread();
@@ -17,6 +23,34 @@ void lock_release(lock *this) {
     this->is_locked = 0;
     PyThread_release_lock(this->native);
 }
+#else
+// The members are guarded by the interpreter's lock. Only who has to wait needs a native one, which
+// is free for just one of them whenever one is called.
+static bool make_native(lock *this) {
+    this->native = PyThread_allocate_lock();
+    return this->native != NULL && PyThread_acquire_lock(this->native, NOWAIT_LOCK);
+}
+
+void lock_acquire(lock *this) {
+    while (this->is_locked) {
+        this->waiting++;
+        PyThreadState *thread = PyEval_SaveThread();
+        PyThread_acquire_lock(this->native, WAIT_LOCK);
+        PyEval_RestoreThread(thread);
+        this->waiting--;
+        this->is_called = 0;
+    }
+    this->is_locked = 1;
+}
+
+void lock_release(lock *this) {
+    this->is_locked = 0;
+    if (this->waiting != 0 && !this->is_called) {
+        this->is_called = 1;
+        PyThread_release_lock(this->native);
+    }
+}
+#endif
 
 static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *named) {
     static char *names[] = {NULL};
@@ -24,12 +58,9 @@ static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *named) 
         return NULL;
     }
     lock *this = (lock *)type->tp_alloc(type, 0);
-    if (this != NULL) {
-        this->native = PyThread_allocate_lock();
-        if (this->native == NULL) {
-            Py_DECREF((PyObject *)this);
-            return PyErr_NoMemory();
-        }
+    if (this != NULL && !make_native(this)) {
+        Py_DECREF((PyObject *)this);
+        return PyErr_NoMemory();
     }
     return (PyObject *)this;
 }

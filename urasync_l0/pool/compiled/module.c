@@ -116,7 +116,7 @@ static int execute(PyObject *module) {
         &tally_type,       &lock_type,          &order_fields_type,    &domain_fields_type,
         &pool_front_type,  &dropped_block_type, &registry_fields_type, &held_block_type,
         &queue_front_type, &route_type,         &at_once_type,         &mark_fields_type,
-        &signal_type,      &held_signal_type,   &list_front_type,
+        &signal_type,      &held_signal_type,   &list_front_type,      &current_fields_type,
     };
     // The classes are the process's, and go with the package's first copy: another one, after its
     // modules were forgotten and imported again, has other enumerators, and uses those in Python.

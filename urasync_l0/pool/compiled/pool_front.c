@@ -86,6 +86,11 @@ int pool_has_at_once(pool_front *pool, PyObject *heap, uint64_t largest, PyObjec
     return status;
 }
 
+static int set_item(PyObject *of, PyObject *key, PyObject *value) {
+    return PyDict_CheckExact(of) ? PyDict_SetItem(of, key, value)
+                                 : PyObject_SetItem(of, key, value);
+}
+
 PyObject *pool_take_at_once(pool_front *pool, PyObject *heap, uint64_t largest, PyObject *order,
                             uint64_t size, PyObject **address) {
     if (((heap_blocks *)heap)->crowded || !is_served(pool, largest, size)) {
@@ -99,7 +104,7 @@ PyObject *pool_take_at_once(pool_front *pool, PyObject *heap, uint64_t largest, 
     }
     *address = PyLong_FromUnsignedLongLong(((block *)found)->address);
     PyObject *live = *address == NULL ? NULL : registry_live(pool->registry);
-    if (live == NULL || PyObject_SetItem(live, *address, found) < 0) {
+    if (live == NULL || set_item(live, *address, found) < 0) {
         Py_CLEAR(*address);
         Py_CLEAR(found);
     }
@@ -114,7 +119,7 @@ PyObject *pool_usual(pool_front *pool, PyObject *key, uint64_t *largest) {
         return PyErr_Occurred() ? NULL : Py_None;
     }
     if (!PyTuple_CheckExact(entry) || PyTuple_GET_SIZE(entry) != 2 ||
-        !PyObject_TypeCheck(PyTuple_GET_ITEM(entry, 0), &heap_blocks_type)) {
+        !is_a(PyTuple_GET_ITEM(entry, 0), &heap_blocks_type)) {
         PyErr_SetString(PyExc_TypeError, "an entry of `usual` is a heap and a number of bytes");
         return NULL;
     }
@@ -193,8 +198,7 @@ static PyObject *free_(PyObject *self, PyObject *const *given, Py_ssize_t count)
         return NULL;
     }
     block *freed = (block *)given[0];
-    if (freed->previous == NULL || freed->next == NULL ||
-        !PyObject_TypeCheck(freed->heap, &heap_blocks_type)) {
+    if (freed->previous == NULL || freed->next == NULL || !is_a(freed->heap, &heap_blocks_type)) {
         PyErr_Format(PyExc_ValueError, "%R is not linked", given[0]);
         return NULL;
     }

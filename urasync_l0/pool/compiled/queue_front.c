@@ -45,8 +45,7 @@ static bool is_observed(const queue_front *queue) {
 // The queue's list, if it can be asked for a signal; NULL, without an error, if not.
 static list_front *signalling_list(const queue_front *queue) {
     PyObject *list = queue->command_list;
-    return list != NULL && PyObject_TypeCheck(list, &list_front_type) &&
-                   list_can_signal((list_front *)list) &&
+    return list != NULL && is_a(list, &list_front_type) && list_can_signal((list_front *)list) &&
                    ((list_front *)list)->order == queue->order && queue->event_type != NULL &&
                    queue->dropped != NULL && queue->context != NULL && !is_observed(queue)
                ? (list_front *)list
@@ -93,13 +92,13 @@ static bool clock_covers(PyObject *clock, const mark_fields *mark) {
 
 bool queue_is_behind(queue_front *queue, PyObject *event) {
     const held_signal *held = (held_signal *)event;
-    if (!is_usual(queue) || !PyObject_TypeCheck(event, &held_signal_type) || held->signal == NULL ||
+    if (!is_usual(queue) || !is_a(event, &held_signal_type) || held->signal == NULL ||
         queue->context == NULL || held->context != queue->context || is_observed(queue) ||
-        !PyObject_TypeCheck(held->mark, &mark_fields_type)) {
+        !is_a(held->mark, &mark_fields_type)) {
         return false;
     }
     const mark_fields *mark = (mark_fields *)held->mark;
-    if (mark->order == NULL || !PyObject_TypeCheck(mark->order, &order_fields_type)) {
+    if (mark->order == NULL || !is_a(mark->order, &order_fields_type)) {
         return false;
     }
     return mark->order == queue->order ||
@@ -144,7 +143,7 @@ static PyObject *core_of(queue_front *queue, const route *way, PyObject *pool, b
         Py_XDECREF(device);
     }
     Py_XDECREF(prepares);
-    if (core != NULL && !PyObject_TypeCheck(core, &pool_front_type)) {
+    if (core != NULL && !is_a(core, &pool_front_type)) {
         Py_CLEAR(core);
     }
     PyErr_Clear();
@@ -190,7 +189,7 @@ static bool leads_to(PyObject *reference, const PyObject *object) {
 // to look at it.
 static PyObject *pool_for(queue_front *queue, route *way, PyObject *named) {
     bool is_named = named != NULL && named != Py_None;
-    PyObject *pool = is_named ? Py_NewRef(named) : PyObject_GetAttr(way->current, known.pool);
+    PyObject *pool = is_named ? Py_NewRef(named) : current_pool(way->current);
     if (pool == NULL) {
         PyErr_Clear();
         return NULL;
@@ -342,15 +341,15 @@ PyObject *queue_allocate(queue_front *queue, PyObject *kind, PyObject *nbytes, P
 
 // -- free -------------------------------------------------------------------------------------
 
-// The block of what is to be freed, if it is in use and this is a usual call; borrowed. NULL,
-// without an error, where the reference has to look at it.
+// The block of what is to be freed, and its pool, if it is in use and this is a usual call;
+// borrowed. NULL, without an error, where the reference has to look at it.
 static block *block_to_free(const queue_front *queue, const held_block *held, PyObject *address,
-                            PyObject *live) {
+                            PyObject *live, pool_front **pool) {
     PyObject *found =
         live != NULL && PyDict_CheckExact(live) ? PyDict_GetItemWithError(live, address) : NULL;
     block *freed = found != NULL && Py_IS_TYPE(found, &block_type) ? (block *)found : NULL;
-    const pool_front *pool = pool_of(freed);
-    if (pool == NULL || pool->lock == NULL || pool->tally == NULL || queue->order == NULL ||
+    *pool = pool_of(freed);
+    if (*pool == NULL || (*pool)->lock == NULL || (*pool)->tally == NULL || queue->order == NULL ||
         (held != NULL && (freed != held->block || freed->born != held->born))) {
         PyErr_Clear();
         return NULL;
@@ -383,14 +382,15 @@ static native_signal *signal_of_free(list_front *list, PyObject *live, PyObject 
 }
 
 PyObject *queue_free(queue_front *queue, PyObject *target, bool with_event) {
-    held_block *held = PyObject_TypeCheck(target, &held_block_type) ? (held_block *)target : NULL;
+    held_block *held = is_a(target, &held_block_type) ? (held_block *)target : NULL;
     if (!is_usual(queue) || (held != NULL ? held->is_noted : !PyLong_CheckExact(target))) {
         return NULL;
     }
     list_front *list = with_event ? signalling_list(queue) : NULL;
     PyObject *address = held != NULL ? held->ptr : target;
     PyObject *live = registry_live(queue->registry);
-    block *freed = block_to_free(queue, held, address, live);
+    pool_front *pool;
+    block *freed = block_to_free(queue, held, address, live, &pool);
     uint64_t stamp;
     if (freed == NULL || (with_event && list == NULL) || order_sequence(queue->order, &stamp) < 0) {
         PyErr_Clear();
@@ -398,7 +398,6 @@ PyObject *queue_free(queue_front *queue, PyObject *target, bool with_event) {
         return NULL;
     }
     stamp++;
-    pool_front *pool = pool_of(freed);
     native_signal *given = NULL;
     PyObject *event = NULL;
     Py_INCREF((PyObject *)freed);

@@ -192,6 +192,7 @@ typedef struct {
     PyObject *segments;
     PyObject *views; // dict: run_index by order
     size_index *idle;
+    run_index *recent; // the view that was asked for last, or NULL
     int64_t used_bytes;
     int64_t pending_bytes;
     int64_t idle_bytes;
@@ -252,6 +253,11 @@ typedef struct {
     PyObject *observer;
 } registry_fields;
 
+typedef struct {
+    PyObject ob_base;
+    PyObject *pool;
+} current_fields;
+
 // These also read objects of the classes in Python. They return new references.
 int order_id(PyObject *order, uint64_t *id);
 int order_sequence(PyObject *order, uint64_t *sequence);
@@ -260,6 +266,7 @@ int domain_epoch(PyObject *domain, uint64_t *epoch);
 PyObject *order_clock(PyObject *order);
 // The number that a clock has for an order; 0 without one.
 int clock_number(PyObject *clock, PyObject *order, uint64_t *number);
+PyObject *current_pool(PyObject *current);
 PyObject *registry_live(PyObject *registry);
 PyObject *registry_observer(PyObject *registry);
 
@@ -268,6 +275,8 @@ PyObject *registry_observer(PyObject *registry);
 typedef struct {
     PyObject ob_base;
     PyThread_type_lock native;
+    int waiting;    // threads
+    char is_called; // one of them
     char is_locked;
 } lock;
 
@@ -446,6 +455,16 @@ bool queue_is_behind(queue_front *queue, PyObject *event);
 // None, if the queue is behind each event of a list, a tuple or alone.
 PyObject *queue_wait(queue_front *queue, PyObject *events);
 
+// As PyObject_TypeCheck, of a class in C that has members: who inherits those has it among the
+// first bases, whatever else it inherits.
+static inline bool is_a(PyObject *object, const PyTypeObject *type) {
+    const PyTypeObject *each = Py_TYPE(object);
+    while (each != NULL && each != type) {
+        each = each->tp_base;
+    }
+    return each != NULL;
+}
+
 // What makes a base class: subclasses take arguments of their own.
 static inline PyObject *make_empty(PyTypeObject *type, PyObject *arguments, PyObject *named) {
     (void)arguments;
@@ -499,6 +518,7 @@ extern PyTypeObject mark_fields_type;
 extern PyTypeObject order_fields_type;
 extern PyTypeObject domain_fields_type;
 extern PyTypeObject registry_fields_type;
+extern PyTypeObject current_fields_type;
 extern PyTypeObject pool_front_type;
 extern PyTypeObject dropped_block_type;
 extern PyTypeObject held_block_type;

@@ -10,7 +10,7 @@ static PyObject *kinds[4]; // the members of UsmType by their values
 
 static int allocate(PyObject *queue, uint32_t kind, uint64_t size, PyObject *pool,
                     uint64_t *address, PyObject **event) {
-    if (!PyObject_TypeCheck(queue, &queue_front_type) || kind >= sizeof kinds / sizeof *kinds) {
+    if (!is_a(queue, &queue_front_type) || kind >= sizeof kinds / sizeof *kinds) {
         return 0;
     }
     PyObject *nbytes = PyLong_FromUnsignedLongLong(size);
@@ -43,7 +43,7 @@ static int give(PyObject *made, PyObject **event) {
 }
 
 static int free_(PyObject *queue, uint64_t address, PyObject **event) {
-    if (!PyObject_TypeCheck(queue, &queue_front_type)) {
+    if (!is_a(queue, &queue_front_type)) {
         return 0;
     }
     PyObject *target = PyLong_FromUnsignedLongLong(address);
@@ -54,7 +54,7 @@ static int free_(PyObject *queue, uint64_t address, PyObject **event) {
 }
 
 static int record(PyObject *queue, bool is_barrier, PyObject **event) {
-    if (!PyObject_TypeCheck(queue, &queue_front_type)) {
+    if (!is_a(queue, &queue_front_type)) {
         return 0;
     }
     PyObject *command = is_barrier ? known.command_barrier : known.command_record;
@@ -62,13 +62,12 @@ static int record(PyObject *queue, bool is_barrier, PyObject **event) {
 }
 
 static bool is_behind(PyObject *queue, PyObject *event) {
-    return PyObject_TypeCheck(queue, &queue_front_type) &&
-           queue_is_behind((queue_front *)queue, event);
+    return is_a(queue, &queue_front_type) && queue_is_behind((queue_front *)queue, event);
 }
 
 static int release(PyObject *event) {
     // Who counts references, or watches the event, has a weak reference to it.
-    if (!PyObject_TypeCheck(event, &held_signal_type) || ((held_signal *)event)->signal == NULL ||
+    if (!is_a(event, &held_signal_type) || ((held_signal *)event)->signal == NULL ||
         *PyObject_GET_WEAKREFS_LISTPTR(event) != NULL) {
         return 0;
     }
