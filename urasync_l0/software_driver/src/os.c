@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -145,6 +146,9 @@ bool os_thread_start(os_thread_t *thread, void *(*run)(void *), void *argument, 
         return false;
     }
     pthread_setname_np(*thread, name);
+    // Else who appends loses its processor to a worker that it wakes, as to no device.
+    const struct sched_param none = {0};
+    pthread_setschedparam(*thread, SCHED_BATCH, &none);
     return true;
 }
 

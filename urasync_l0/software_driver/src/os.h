@@ -38,7 +38,7 @@ void os_sleep(uint64_t nanoseconds);
 // The time `timeout` nanoseconds from now; OS_FOREVER stays for ever.
 uint64_t os_deadline(uint64_t timeout);
 
-// Threads. They take no signals of the process.
+// Threads. They take no signals of the process, and no processor from the thread that wakes them.
 typedef pthread_t os_thread_t;
 bool os_thread_start(os_thread_t *thread, void *(*run)(void *), void *argument, const char *name);
 void os_thread_join(os_thread_t thread);

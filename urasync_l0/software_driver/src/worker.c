@@ -76,7 +76,7 @@ static void spin_for_command(worker_t *worker, uint64_t seen) {
     const uint64_t end = os_now() + PATIENCE;
     do {
         for (int spin = 0; spin < SPINS_PER_LOOK; ++spin) {
-            if (atomic_load_explicit(&worker->appended, memory_order_relaxed) != seen) {
+            if (atomic_load_explicit(&worker->handed_over, memory_order_relaxed) > seen) {
                 return;
             }
             os_relax();
@@ -229,10 +229,14 @@ uint64_t worker_append(worker_t *worker, command_t *command) {
     }
     worker->last = command;
     atomic_store(&worker->appended, place);
-    if (worker->sleeping) {
+    const bool sleeping = worker->sleeping;
+    worker->sleeping = false; // once is enough, however long it takes to wake up
+    os_mutex_unlock(&worker->mutex);
+    // Not before: it would run into the lock, and have to be woken once more.
+    atomic_store_explicit(&worker->handed_over, place, memory_order_relaxed);
+    if (sleeping) {
         os_condition_broadcast(&worker->changed);
     }
-    os_mutex_unlock(&worker->mutex);
     return place;
 }
 

@@ -127,6 +127,7 @@ struct worker {
     command_t *spare; // to be used again
     uint32_t spare_count;
     _Atomic uint64_t appended;
+    _Atomic uint64_t handed_over; // the same, a little later: what the thread spins for
     _Atomic uint32_t gate_depth;
     _Atomic uint64_t gate_limit; // the place of the last command that may run
     bool at_gate;
