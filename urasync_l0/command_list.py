@@ -76,6 +76,7 @@ class CommandList(ListFront, ABC):
         self.value = handle_value(native.handle)
         self.append = ze_list.SIGNAL_FUNCTION
         self.query = ze_event.QUERY_FUNCTION
+        self.wait = ze_list.WAIT_FUNCTION
         self.mark_type = Mark
         self.ready = self.last = None
         self.is_private = native.is_exclusive
@@ -420,6 +421,14 @@ class CommandList(ListFront, ABC):
             ze_list.check_signal(code)
         except BaseException as error:
             self._undo(event, error)
+            raise
+
+    def refuse_wait(self, code: int, count: int) -> None:
+        """Raise what the driver said to the append of a wait for so many events."""
+        try:
+            ze_list.check_wait(code, count)
+        except BaseException as error:
+            self._undo(None, error)
             raise
 
     def _undo(self, event: NativeEvent | None, error: BaseException) -> None:

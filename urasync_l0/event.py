@@ -46,13 +46,14 @@ _PARKED_AT_MOST = 1024
 
 
 class PoolEvent(NativeEvent):
-    """An event of a native pool. ``waiters``: for each waiting queue, its last wait's number."""
+    """An event of a native pool."""
 
-    __slots__ = ("waiters",)
+    __slots__ = ()
+    waiters: dict[QueueOrder, int]
 
     def __init__(self, source: EventSource, handle: EventHandle, returned: list[PoolEvent]) -> None:
         super().__init__(source, handle, returned)
-        self.waiters: dict[QueueOrder, int] = {}
+        self.waiters = {}
 
     def is_passed(self) -> bool:
         """Whether every wait for the event is known to have been passed."""
@@ -90,12 +91,6 @@ class PoolEvents(EventSource):
 
     def _destroyed(self, event: EventHandle) -> None:
         self._pools.forget(event)
-
-    def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
-        """Keep the event from being reset before ``order``'s queue has passed the wait."""
-        assert isinstance(event, PoolEvent)
-        with self.lock:
-            event.waiters[order] = max(number, event.waiters.get(order, 0))
 
     @property
     def is_short(self) -> bool:

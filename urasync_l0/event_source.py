@@ -250,9 +250,13 @@ class EventSource(ABC):
     def _destroyed(self, event: EventHandle) -> None:  # noqa: B027  events without pools need none
         """Give back what was made for an event alone, which is destroyed."""
 
-    @abstractmethod
     def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
-        """Note that command ``number`` of another queue waits for the event's signal."""
+        """Note that command ``number`` of another queue waits for the event's signal, if that
+        matters. The caller holds the order's lock."""
+        waiters = event.waiters
+        if waiters is not None:
+            with self.lock:
+                waiters[order] = max(number, waiters.get(order, 0))
 
     def require_open(self) -> None:
         """Raise InvalidContextError if the driver is not asked about the events any more."""

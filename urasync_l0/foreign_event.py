@@ -19,9 +19,10 @@ from urasync_l0.ze.handles import EventHandle
 
 
 class ForeignEvent(NativeEvent):
-    """An event of somebody else's. ``waiters``: for each waiting queue, its last wait's number."""
+    """An event of somebody else's."""
 
-    __slots__ = ("is_owned", "waiters")
+    __slots__ = ("is_owned",)
+    waiters: dict[QueueOrder, int]
 
     def __init__(
         self, source: ForeignEvents, handle: EventHandle, order: QueueOrder, is_owned: bool
@@ -29,7 +30,7 @@ class ForeignEvent(NativeEvent):
         super().__init__(source, handle, source.released if is_owned else None)
         self.asks = source.asks
         self.is_owned = is_owned
-        self.waiters: dict[QueueOrder, int] = {}
+        self.waiters = {}
         with order.lock:
             order.advance()
             self.mark = order.mark_here()
@@ -66,12 +67,6 @@ class ForeignEvents(EventSource):
 
     def _create(self) -> NativeEvent:
         raise AssertionError("foreign events are adopted")
-
-    def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
-        """Keep the event from being destroyed before ``order``'s queue has passed the wait."""
-        assert isinstance(event, ForeignEvent)
-        with self.lock:
-            event.waiters[order] = max(number, event.waiters.get(order, 0))
 
     def end_asks(self, timeout_ns: int) -> bool:
         """As for every source, of all events that the context ever adopted."""

@@ -33,20 +33,28 @@ class Signal:
         Where the signal stands; set when it is appended.
     first
         The signal of the command's first step, held, if there is another one for it.
+    waiters
+        For each queue that waits for it, the number of its last wait; None where it does not matter
+        who does.
     is_new
         Whether it has never served before.
     is_unseen
         Whether the driver has not seen the signal, though the queue is complete.
     """
 
-    __slots__ = ("_holders", "first", "is_new", "is_unseen", "mark", "returned", "value")
+    __slots__ = (
+        *("_holders", "first", "is_new", "is_unseen", "mark", "returned", "value"),
+        "waiters",
+    )
     mark: Mark
     first: Signal | None
+    waiters: dict[Any, int] | None
 
     def __init__(self, value: int, returned: list[Any] | None) -> None:
         self.value = value
         self.returned = returned
         self.first = None
+        self.waiters = None
         self.is_new = True
         self.is_unseen = False
         self._holders = 1

@@ -2,7 +2,7 @@
 """The front of a queue's list: where a signal is asked for that nothing else comes with.
 
 In C, `queue_front` appends such a signal itself, through the address of the function that does it,
-and the markers of a crowded heap are asked for likewise.
+and waits that nothing else comes with; the markers of a crowded heap are asked for likewise.
 Everything else is left to the list's own methods, which are the reference.
 """
 
@@ -32,16 +32,16 @@ class ListFront:
         Whether a signal is no more than one: no times are taken.
     is_closing
         Whether the queue was closed, or is just being closed.
-    append, query, value
-        The addresses of the functions that append a signal and ask for it, and the native list, as
-        numbers.
+    append, query, wait, value
+        The addresses of the functions that append a signal, ask for it and append waits, and the
+        native list, as numbers.
     mark_type
         What a place in the order is.
     """
 
     __slots__ = (
         *("append", "is_closing", "is_plain", "is_private", "last", "mark_type", "order"),
-        *("query", "ready", "value"),
+        *("query", "ready", "value", "wait"),
     )
     order: QueueOrder
     mark_type: type[Mark]
@@ -53,6 +53,7 @@ class ListFront:
     append: int
     query: int
     value: int
+    wait: int
 
     def signal_from(self, number: int) -> Any:
         """The last signal, a `MarkerEvent`, held, if it covers command ``number``; else None.

@@ -13,7 +13,6 @@ from urasync_l0.device import Device, distinct_handles
 from urasync_l0.event_source import EventSource, NativeEvent, SlotPools
 from urasync_l0.native_context import NativeContext
 from urasync_l0.platform import Platform
-from urasync_l0.pool import QueueOrder
 from urasync_l0.result import UnsupportedFeatureError
 from urasync_l0.ze import event as ze_event
 from urasync_l0.ze import loader
@@ -79,9 +78,6 @@ class CounterBasedEvents(EventSource):
     def _destroyed(self, event: EventHandle) -> None:
         if self._pools is not None:
             self._pools.forget(event)
-
-    def waited(self, event: NativeEvent, order: QueueOrder, number: int) -> None:
-        """Nothing to note: the wait has taken the event's number."""
 
     def close(self) -> None:
         """Destroy the events and their pools; the context ends and no queue is left."""

@@ -54,6 +54,9 @@ SIGNAL_FUNCTION = int(ffi.cast("uintptr_t", ffi.addressof(lib, "zeCommandListApp
 """The address of what appends a signal, for code in C: it takes a list and an event, and is counted
 as a call from Python is."""
 
+WAIT_FUNCTION = int(ffi.cast("uintptr_t", ffi.addressof(lib, "zeCommandListAppendWaitOnEvents")))
+"""Likewise that of what appends a wait: it takes a list, a number and so many events."""
+
 
 def event_array(events: Sequence[EventHandle]) -> EventArray:
     """The events as an array for a wait."""
@@ -138,7 +141,12 @@ def append_wait_on_events(command_list: CommandListHandle, events: EventArray) -
     """Make everything after it in the list wait for the events; they must not be none."""
     code = _append_wait_on_events(command_list, len(events), events)
     if code:
-        check(code, "zeCommandListAppendWaitOnEvents", f"The list waits for {len(events)} events")
+        check_wait(code, len(events))
+
+
+def check_wait(code: int, count: int) -> None:
+    """Raise what `append_wait_on_events` does, for a call by `WAIT_FUNCTION`."""
+    check(code, "zeCommandListAppendWaitOnEvents", f"The list waits for {count} events")
 
 
 def append_event_reset(command_list: CommandListHandle, event: EventHandle) -> None:

@@ -109,11 +109,28 @@ static int set_first(PyObject *self, PyObject *value, void *closure) {
     return 0;
 }
 
+static PyObject *get_waiters(PyObject *self, void *closure) {
+    (void)closure;
+    PyObject *waiters = ((native_signal *)self)->waiters;
+    return Py_NewRef(waiters == NULL ? Py_None : waiters);
+}
+
+static int set_waiters(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    if (value == NULL || !PyDict_CheckExact(value) || ((native_signal *)self)->waiters != NULL) {
+        PyErr_SetString(PyExc_TypeError, "the waiters of a signal are a dict, set once");
+        return -1;
+    }
+    ((native_signal *)self)->waiters = Py_NewRef(value);
+    return 0;
+}
+
 static int traverse_signal(PyObject *self, visitproc visit, void *arg) {
     const native_signal *this = (native_signal *)self;
     Py_VISIT(this->mark);
     Py_VISIT((PyObject *)this->first);
     Py_VISIT(this->returned);
+    Py_VISIT(this->waiters);
     return 0;
 }
 
@@ -124,6 +141,7 @@ static int clear_signal(PyObject *self) {
     Py_XDECREF(first);
     Py_CLEAR(this->mark);
     Py_CLEAR(this->returned);
+    Py_CLEAR(this->waiters);
     return 0;
 }
 
@@ -143,6 +161,7 @@ static PyMethodDef methods_of_signal[] = {
 
 static PyGetSetDef attributes_of_signal[] = {
     {"first", get_first, set_first, "That of the command's first step, or None.", NULL},
+    {"waiters", get_waiters, set_waiters, "The last waits of queues, or None.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

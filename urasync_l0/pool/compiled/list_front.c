@@ -251,6 +251,7 @@ static PyMemberDef members[] = {
     {"ready", T_OBJECT_EX, offsetof(list_front, ready), 0, "What can be appended, or None."},
     {"append", T_ULONGLONG, offsetof(list_front, append), 0, "The address of what appends."},
     {"query", T_ULONGLONG, offsetof(list_front, query), 0, "The address of what asks."},
+    {"wait", T_ULONGLONG, offsetof(list_front, wait), 0, "The address of what appends waits."},
     {"value", T_ULONGLONG, offsetof(list_front, value), 0, "The native list."},
     {"is_private", T_BOOL, offsetof(list_front, is_private), 0, "Whether nobody else appends."},
     {"is_plain", T_BOOL, offsetof(list_front, is_plain), 0, "Whether no times are taken."},

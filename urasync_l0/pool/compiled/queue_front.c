@@ -90,38 +90,95 @@ static bool clock_covers(PyObject *clock, const mark_fields *mark) {
     return number >= mark->number;
 }
 
-bool queue_is_behind(queue_front *queue, PyObject *event) {
+// The place of an event that the queue can wait for, if both are usual; NULL, without an error,
+// where the reference has to look at it.
+static const mark_fields *usual_mark(const queue_front *queue, PyObject *event) {
     const held_signal *held = (held_signal *)event;
     if (!is_usual(queue) || !is_a(event, &held_signal_type) || held->signal == NULL ||
         queue->context == NULL || held->context != queue->context || is_observed(queue) ||
         !is_a(held->mark, &mark_fields_type)) {
-        return false;
+        return NULL;
     }
     const mark_fields *mark = (mark_fields *)held->mark;
-    if (mark->order == NULL || !is_a(mark->order, &order_fields_type)) {
-        return false;
-    }
+    return mark->order != NULL && is_a(mark->order, &order_fields_type) ? mark : NULL;
+}
+
+static bool is_behind(const queue_front *queue, const mark_fields *mark) {
     return mark->order == queue->order ||
            mark->number <= ((order_fields *)mark->order)->completed ||
            clock_covers(((order_fields *)queue->order)->clock, mark);
 }
 
-static bool is_behind(queue_front *queue, PyObject *event) {
-    return queue->event_type != NULL &&
-           PyObject_TypeCheck(event, (PyTypeObject *)queue->event_type) &&
-           queue_is_behind(queue, event);
+bool queue_is_behind(queue_front *queue, PyObject *event) {
+    const mark_fields *mark = usual_mark(queue, event);
+    return mark != NULL && is_behind(queue, mark);
+}
+
+// Adds the signal of an event to those that the queue has to wait for, if it has to. False, without
+// an error, where the reference has to look at it.
+static bool add_awaited(const queue_front *queue, PyObject *event, struct awaited *all) {
+    if (queue->event_type == NULL ||
+        !PyObject_TypeCheck(event, (PyTypeObject *)queue->event_type)) {
+        return false;
+    }
+    const mark_fields *mark = usual_mark(queue, event);
+    if (mark == NULL || is_behind(queue, mark)) {
+        return mark != NULL;
+    }
+    native_signal *signal = ((held_signal *)event)->signal;
+    if (all->count == WAITS_AT_ONCE || signal_number((PyObject *)signal) == 0 ||
+        !signal_hold(signal)) {
+        return false;
+    }
+    all->signals[all->count++] = (native_signal *)Py_NewRef((PyObject *)signal);
+    return true;
+}
+
+static bool collect_awaited(const queue_front *queue, PyObject *events, struct awaited *all) {
+    if (!PyTuple_CheckExact(events) && !PyList_CheckExact(events)) {
+        return add_awaited(queue, events, all);
+    }
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(events); i++) {
+        if (!add_awaited(queue, PySequence_Fast_GET_ITEM(events, i), all)) {
+            return false;
+        }
+    }
+    return is_usual(queue); // without events it was not looked at
+}
+
+static int release_awaited(const struct awaited *all) {
+    int status = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (signal_release(all->signals[i]) < 0) {
+            status = -1;
+        }
+        Py_DECREF((PyObject *)all->signals[i]);
+    }
+    return status;
+}
+
+static int append_wait(const queue_front *queue, const struct awaited *all) {
+    PyObject *list = queue->command_list;
+    if (list == NULL || !is_a(list, &list_front_type) ||
+        ((list_front *)list)->order != queue->order) {
+        return 0;
+    }
+    Py_INCREF(list);
+    int status = list_wait((list_front *)list, all);
+    Py_DECREF(list);
+    return status;
 }
 
 PyObject *queue_wait(queue_front *queue, PyObject *events) {
-    if (PyTuple_CheckExact(events) || PyList_CheckExact(events)) {
-        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(events); i++) {
-            if (!is_behind(queue, PySequence_Fast_GET_ITEM(events, i))) {
-                return NULL;
-            }
-        }
-        return is_usual(queue) ? Py_NewRef(Py_None) : NULL; // without events it was not looked at
+    struct awaited all = {.count = 0};
+    int status = collect_awaited(queue, events, &all);
+    if (status > 0 && all.count != 0) {
+        status = append_wait(queue, &all);
     }
-    return is_behind(queue, events) ? Py_NewRef(Py_None) : NULL;
+    if (release_awaited(&all) < 0) {
+        status = -1;
+    }
+    return status > 0 ? Py_NewRef(Py_None) : NULL;
 }
 
 // -- the pool of a route ----------------------------------------------------------------------

@@ -349,6 +349,7 @@ typedef struct native_signal {
     PyObject *mark;              // NULL before the first signal
     struct native_signal *first; // held; or NULL
     PyObject *returned;          // a list, or NULL
+    PyObject *waiters;           // dict: the number of a queue's last wait by its order; or NULL
     uint64_t value;
     _Atomic uint32_t holders;
     char is_new;
@@ -385,6 +386,7 @@ typedef struct {
     native_signal *last; // held; or NULL
     uint64_t append;     // the addresses of functions
     uint64_t query;      // 0 where there is none
+    uint64_t wait;       // likewise
     uint64_t value;
     char is_private;
     char is_plain;
@@ -412,6 +414,16 @@ void list_refuse(list_front *list, native_signal *given, uint32_t code);
 // As list_signal, or a signal that is appended in any case; what the driver refuses raises. Only
 // where list_can_signal; the caller holds no lock.
 native_signal *list_signal_at_once(list_front *list, bool of_its_own);
+
+// Signals that a queue is to wait for, held, each with a mark.
+enum { WAITS_AT_ONCE = 8 };
+struct awaited {
+    native_signal *signals[WAITS_AT_ONCE]; // references
+    uint32_t count;
+};
+// Append one wait for all of them, and note it: 1. 0 where the reference has to do it, -1 with an
+// error; nothing was appended then. The caller holds no lock.
+int list_wait(list_front *list, const struct awaited *awaited);
 
 // -- queues -----------------------------------------------------------------------------------
 
@@ -452,7 +464,7 @@ PyObject *queue_record(queue_front *queue, PyObject *command);
 // Whether a wait for an event appends nothing, since the queue is behind it in any case; false also
 // where only the method in Python knows.
 bool queue_is_behind(queue_front *queue, PyObject *event);
-// None, if the queue is behind each event of a list, a tuple or alone.
+// None, once the queue is behind each event of a list, a tuple or alone.
 PyObject *queue_wait(queue_front *queue, PyObject *events);
 
 // As PyObject_TypeCheck, of a class in C that has members: who inherits those has it among the
@@ -544,9 +556,9 @@ struct known {
     // Names of attributes and methods.
     PyObject *allocated, *append, *asks, *clock, *complete, *completed, *context;
     PyObject *core, *device, *dropped_type, *epoch, *error, *event, *finish_if_closed, *freed;
-    PyObject *id, *is_closing, *live, *loss, *marker_covering, *note_completion, *observer;
-    PyObject *pieces, *pool, *prepares, *query, *refuse, *refuse_query, *release, *require,
-        *reversed;
+    PyObject *id, *is_closing, *live, *loss, *marker_covering, *merge, *note_completion, *observer;
+    PyObject *pieces, *pool, *prepares, *query, *refuse, *refuse_query, *refuse_wait, *release;
+    PyObject *require, *reversed;
     PyObject *sequence, *source, *tell, *threads, *wait, *waiting;
 };
 extern struct known known;
