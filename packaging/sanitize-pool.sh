@@ -36,4 +36,5 @@ export LD_PRELOAD
     tests/unit/pool/test_reuse.py tests/unit/pool/test_bounds.py \
     tests/unit/pool/test_queue_front.py tests/unit/pool/test_held_signal.py \
     tests/conformance/test_shared_signal.py tests/conformance/test_markers.py \
+    tests/conformance/test_waits_at_once.py \
     tests/conformance/test_dlpack.py

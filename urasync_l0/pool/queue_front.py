@@ -4,9 +4,9 @@ allocation meets the pool, and an event that waits for none the queue's list.
 
 In C, a method that is marked with `at_once` first tries what most calls are: no events to wait for,
 no pool that is new, no object dropped meanwhile, and at hand what the call takes: pooled memory, a
-signal that can be appended; or a wait for what the queue runs after in any case. Everything else is
-left to the method as it stands, which is the reference: with the usual call it does the same. Here
-the mark changes nothing.
+signal that can be appended; or a wait for a few events and nothing else. Everything else is left to
+the method as it stands, which is the reference: with the usual call it does the same. Here the mark
+changes nothing.
 """
 
 from __future__ import annotations

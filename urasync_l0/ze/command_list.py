@@ -141,7 +141,7 @@ def append_wait_on_events(command_list: CommandListHandle, events: EventArray) -
     """Make everything after it in the list wait for the events; they must not be none."""
     code = _append_wait_on_events(command_list, len(events), events)
     if code:
-        check_wait(code, len(events))
+        check(code, "zeCommandListAppendWaitOnEvents", f"The list waits for {len(events)} events")
 
 
 def check_wait(code: int, count: int) -> None:
